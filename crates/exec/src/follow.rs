@@ -300,7 +300,7 @@ impl Following {
         let most = self.report.mask.len();
         self.confinement
             .confine(&mut self.tree, members, chosen.as_deref(), most)?;
-        if is_new {
+        if is_new && !self.confinement.is_ready() {
             self.calm = 0;
             self.chosen = chosen;
         }

@@ -131,19 +131,20 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     let name = (may_confine || options.kill_with_command).then(confinement::own_name);
     let additions = additions(place.as_ref(), name.as_deref(), server.as_ref());
     explain(options, place.as_ref(), means.as_ref(), &additions);
-    let watcher = options.kill_with_command.then(watcher).flatten();
+    let named = name.as_deref().filter(|_| options.kill_with_command);
+    let watcher = named.and_then(watcher);
     let mut terminal = Terminal::open();
-    // The watcher learns of the program at once: if this process is killed before, the program goes on.
+    let started = |pid| {
+        if let Some((watcher, name)) = watcher.as_ref().zip(named) {
+            watcher.take_along(pid, name);
+        }
+    };
     let program = Program::start(
         &options.command,
         &additions,
         &signals,
         &mut terminal,
-        |pid| {
-            if let Some((watcher, name)) = watcher.as_ref().zip(name.as_deref()) {
-                watcher.take_along(pid, name);
-            }
-        },
+        started,
     )?;
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => {
@@ -185,8 +186,8 @@ fn serve(jobs: usize, place: Option<&Place>, has_old_make: bool) -> Option<Serve
 }
 
 /// Returns the watcher that ends the program if this process dies. If there is none, says so.
-fn watcher() -> Option<Watcher> {
-    let watcher = Watcher::of_program().inspect_err(|error| {
+fn watcher(name: &str) -> Option<Watcher> {
+    let watcher = Watcher::of_program(name).inspect_err(|error| {
         let end = "the program will not end if this command is killed";
         say(&format!("{end}: cannot start its watcher: {error}"));
     });

@@ -4,20 +4,20 @@
 //! Their standard input is a pipe of which only the command has the other end. The kernel closes
 //! that end when the command dies, whatever the cause. A watcher inherits that the command blocks
 //! its signals, so a signal that a supervisor sends to all processes of a service does not end it.
-//! It soon enters a session of its own, so that a terminal does not stop it either.
+//! It has a process group of its own, so that neither SIGKILL to the command's group nor a terminal
+//! reaches it.
 
 use procfs::ProcResult;
 use procfs::process::{Process, Stat, all_processes};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, setsid,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tidegate_share::confinement;
 
-/// The most looks for processes that a program has started while it was being stopped.
+/// The most looks for processes that a program has started while it was being stopped, and the most
+/// times that such processes are killed.
 const LOOKS: usize = 16;
 
 /// A process. Its number alone is not enough, because it may be used again after its end.
@@ -73,44 +73,58 @@ impl From<&Stat> for Identity {
 
 /// A program that ends with its command.
 struct Program {
-    first: Identity,
+    /// The first process; `None` if the command died while it started the program.
+    first: Option<Identity>,
     /// The name of the command's record, which the program's environment contains.
     name: String,
 }
 
 impl Program {
-    /// Reads a line that [`Watcher::take_along`] has written.
+    /// Reads the last line that the command has written; `None` if that is empty.
     fn parse(line: &str) -> Option<Self> {
-        let [pid, started, name] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return None;
-        };
-        let (pid, started) = (pid.parse().ok()?, started.parse().ok()?);
-        let name = name.to_owned();
-        Some(Self {
-            first: Identity { pid, started },
-            name,
-        })
+        let mut words = line.split(' ');
+        let name = words.next().filter(|name| !name.is_empty())?.to_owned();
+        let mut number = || words.next()?.parse::<u64>().ok();
+        let first = number().zip(number());
+        let first = first.and_then(|(pid, started)| {
+            let pid = i32::try_from(pid).ok()?;
+            Some(Identity { pid, started })
+        });
+        Some(Self { first, name })
     }
 
     /// Ends the program's processes.
+    ///
+    /// When the supervisor of a stopped group ends, the kernel continues the group, whose processes
+    /// may start others until they are killed. So this repeats until it finds no more.
     fn end(&self) {
-        let mut stopped = Vec::new();
+        let mut known = Vec::new();
+        for _ in 0..LOOKS {
+            let begin = known.len();
+            self.stop(&mut known);
+            if known.len() == begin {
+                break;
+            }
+            // Descendants first, because their parents supervise them.
+            for process in known[begin..].iter().rev() {
+                process.signal(Signal::KILL);
+            }
+        }
+    }
+
+    /// Stops the processes that are not `known`, and adds them to these. A process that is stopped
+    /// starts no others, whose parents would be unknown after its end.
+    fn stop(&self, known: &mut Vec<Identity>) {
         for _ in 0..LOOKS {
             let mut new = self.processes();
-            new.retain(|process| !stopped.contains(process));
+            new.retain(|process| !known.contains(process));
             if new.is_empty() {
                 break;
             }
-            // A process that is stopped starts no others, whose parents would be unknown after its
-            // end.
             for process in &new {
                 process.signal(Signal::STOP);
             }
-            stopped.extend(new);
-        }
-        // Descendants first: the kernel continues a stopped group that nobody supervises any more.
-        for process in stopped.into_iter().rev() {
-            process.signal(Signal::KILL);
+            known.extend(new);
         }
     }
 
@@ -126,7 +140,8 @@ impl Program {
             .collect();
         let is_known = |stat: &&Stat| {
             let is_named = |pid| confinement::is_named(pid, &self.name);
-            Identity::from(*stat) == self.first || u32::try_from(stat.pid).is_ok_and(is_named)
+            let is_first = Some(Identity::from(*stat)) == self.first;
+            is_first || u32::try_from(stat.pid).is_ok_and(is_named)
         };
         let known: Vec<&Stat> = stats.iter().filter(is_known).collect();
         let is_known = |pid| known.iter().any(|stat| stat.pid == pid);
@@ -163,17 +178,20 @@ impl Watcher {
         Self::start_as(command)
     }
 
-    /// Starts a watcher that ends the program of [`take_along`](Self::take_along), once this process
+    /// Starts a watcher that ends the program whose environment contains `name`, once this process
     /// is dead.
     ///
     /// # Errors
     /// Like [`start`](Self::start).
-    pub fn of_program() -> io::Result<Self> {
-        Self::start_as(itself())
+    pub fn of_program(name: &str) -> io::Result<Self> {
+        let watcher = Self::start_as(itself())?;
+        watcher.write(&format!("{name}\n"));
+        Ok(watcher)
     }
 
     /// Starts `command`, which must call [`watch`].
     pub(crate) fn start_as(mut command: Command) -> io::Result<Self> {
+        command.process_group(0);
         command.current_dir("/").stdin(Stdio::piped());
         // A reader of the command's output must not wait for the watcher.
         command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -189,11 +207,11 @@ impl Watcher {
         self.identity
     }
 
-    /// Makes the watcher end the program if this process dies. The program's first process is the
-    /// child `pid`, and its environment contains `name`.
+    /// Tells the watcher that the first process of the program `name` is the child `pid`, which may
+    /// replace its environment.
     pub fn take_along(&self, pid: i32, name: &str) {
         if let Ok(Identity { pid, started }) = Identity::numbered(pid) {
-            self.write(&format!("{pid} {started} {name}\n"));
+            self.write(&format!("{name} {pid} {started}\n"));
         }
     }
 
@@ -237,8 +255,6 @@ fn itself() -> Command {
 /// Any process that a user starts by hand may call this: it only restores a record whose command is
 /// dead, and only ends a program that its standard input names.
 pub fn watch(record: Option<&Path>) -> ! {
-    // This fails if the process already leads a session.
-    let _ = setsid();
     let last = io::stdin().lines().map_while(Result::ok).last();
     match record {
         // If this fails, the next process of this user tries again.
@@ -255,8 +271,10 @@ pub fn watch(record: Option<&Path>) -> ! {
 mod tests {
     use super::*;
     use nix::sys::wait::waitpid;
-    use nix::unistd::Pid;
+    use nix::unistd::{Pid, getpgid};
     use std::io::{BufRead, BufReader, Read};
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     /// Starts a process that ends when its standard input does.
     fn waiting() -> Watcher {
@@ -265,7 +283,10 @@ mod tests {
 
     fn program(first: Identity) -> Program {
         let name = "exec-1-1.masks".to_owned();
-        Program { first, name }
+        Program {
+            first: Some(first),
+            name,
+        }
     }
 
     /// Such a process has got the number of the program's first one.
@@ -300,6 +321,43 @@ mod tests {
         output.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "");
         assert!(!child.wait().unwrap().success());
+    }
+
+    /// The kernel sends SIGHUP to a stopped group as soon as its last process that had a parent in
+    /// the session has ended, and continues it.
+    #[test]
+    fn orphans_that_start_others_are_ended() {
+        let orphan = "trap 'sleep 1000 & wait' HUP; echo; sleep 1000 & wait";
+        // `timeout` leads a group, and its parent is in the session.
+        let inner = "for i in $(seq 200); do (sh -c \"$0\" &); done; wait; sleep 1000";
+        let script = format!("timeout 1000 sh -c '{inner}' \"$0\" & wait");
+        let name = format!("exec-{}-1.masks", std::process::id());
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &script, orphan])
+            .env(confinement::VARIABLE, &name);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        for _ in 0..200 {
+            output.read_line(&mut String::new()).unwrap();
+        }
+        let program = Program { first: None, name };
+        program.end();
+        assert!(!child.wait().unwrap().success());
+        // Those that were killed may take a moment to end.
+        let begin = Instant::now();
+        while !program.processes().is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "some are left");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// So SIGKILL to the command's group does not reach it.
+    #[test]
+    fn watcher_leads_a_group() {
+        let watcher = waiting();
+        let pid = Pid::from_raw(watcher.identity().pid);
+        assert_eq!(getpgid(Some(pid)), Ok(pid));
     }
 
     #[test]

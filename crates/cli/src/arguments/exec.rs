@@ -62,8 +62,8 @@ maximum number of processors in OMP_NUM_THREADS, RAYON_NUM_THREADS, TOKIO_WORKER
 OPENBLAS_NUM_THREADS, MKL_NUM_THREADS, NUMEXPR_NUM_THREADS, POLARS_MAX_THREADS and JULIA_NUM_THREADS; and, if none \
 of them is set, OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0 and GOMP_SPINCOUNT=1000, because a program that waits by \
 spinning becomes many times slower when it loses a processor. It also gets TIDEGATE_SHARE=off, because the row \
-of this command stands for all that it starts, and, except with --how count, TIDEGATE_EXEC, which helps to restore \
-its processors if this command is killed.
+of this command stands for all that it starts, and, except with \
+--how count alone, TIDEGATE_EXEC, by which its processes are found if this command is killed.
 
 Signals and Ctrl-Z reach CMD and the other processes of its group. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
 runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages \

@@ -5,10 +5,10 @@ use super::quota::Leaf;
 use super::tree::{Member, Tree};
 use crate::watcher::Watcher;
 use crate::{How, say};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use tidegate_share::confinement::Record;
-use tidegate_share::{CpuMask, Location};
+use tidegate_share::{CpuMask, Location, Refusal};
 
 /// What to do if `--how quota` is impossible.
 const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
@@ -118,6 +118,7 @@ impl Means {
             program,
             leaf: self.leaf,
             watch: self.watch,
+            has_waited: false,
         })
     }
 }
@@ -130,30 +131,41 @@ pub(super) struct Ready {
     program: i32,
     leaf: Option<Leaf>,
     watch: Watch,
+    /// Whether the user knows that the program is confined only later.
+    has_waited: bool,
 }
 
 impl Ready {
-    /// Creates the record and starts its watcher, which `tree` leaves out.
-    fn confinement(&mut self, tree: &mut Tree) -> Result<Confinement, String> {
-        let record = Record::create(&self.location);
-        let mut record = record.map_err(|refusal| refusal.to_string())?;
-        if let Some(leaf) = &self.leaf {
-            let recorded = record.quota(leaf.folder());
-            recorded.map_err(|refusal| refusal.to_string())?;
-        }
-        let watcher = match (self.watch)(record.path()) {
-            Ok(watcher) => watcher,
-            Err(error) => {
+    /// Creates the record and starts its watcher, which `tree` leaves out. Returns `None` if the
+    /// system has no process for the watcher now; it may have one later.
+    fn confinement(&mut self, tree: &mut Tree) -> Result<Option<Confinement>, String> {
+        let line = |refusal: Refusal| refusal.to_string();
+        let mut record = Record::create(&self.location).map_err(line)?;
+        let folder = self.leaf.as_ref().map(Leaf::folder);
+        let recorded = folder.map_or(Ok(()), |folder| record.quota(folder));
+        let watcher = match recorded.map(|()| (self.watch)(record.path())) {
+            Ok(Ok(watcher)) => watcher,
+            failed => {
                 // This removes the record. If it fails, the next process of this user does so.
                 let _ = record.restore();
-                return Err(format!("cannot start its watcher: {error}"));
+                let Err(error) = failed.map_err(line)? else {
+                    unreachable!("a watcher has started");
+                };
+                let why = format!("cannot start its watcher: {error}");
+                if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) {
+                    return Err(why);
+                }
+                if !std::mem::replace(&mut self.has_waited, true) {
+                    say(&format!("the program is not confined yet: {why}"));
+                }
+                return Ok(None);
             }
         };
         tree.leave_out(watcher.identity());
-        Ok(match self.leaf.take() {
+        Ok(Some(match self.leaf.take() {
             Some(leaf) => Confinement::Quota(record, watcher, leaf),
             None => Confinement::Affinity(Affinity::new(record, self.program), watcher),
-        })
+        }))
     }
 }
 
@@ -174,6 +186,10 @@ impl Confinement {
         matches!(self, Self::None)
     }
 
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self, Self::Ready(_))
+    }
+
     /// Confines the program to the processors `chosen` of `most`, or frees it. `members` is what
     /// the last walk has found.
     pub(super) fn confine(
@@ -184,7 +200,10 @@ impl Confinement {
         most: usize,
     ) -> Result<(), String> {
         if let Self::Ready(ready) = self {
-            *self = ready.confinement(tree)?;
+            match ready.confinement(tree)? {
+                Some(confinement) => *self = confinement,
+                None => return Ok(()),
+            }
         }
         match self {
             Self::Quota(_, _, leaf) => leaf.confine(chosen, most),

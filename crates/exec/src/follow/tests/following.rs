@@ -371,6 +371,23 @@ fn program_without_a_record_or_watcher_is_not_confined() {
     assert!(why.contains("missing/exec-"), "{why}");
 }
 
+/// The program's own processes may be as many as the user may have.
+#[test]
+fn program_is_confined_once_there_is_a_process() {
+    static IS_FULL: AtomicBool = AtomicBool::new(true);
+    let table = Table::new();
+    drop(table.rival(&[0]));
+    let mut confinement = by_affinity(&table, |record| match IS_FULL.load(Ordering::Relaxed) {
+        true => Err(io::ErrorKind::WouldBlock.into()),
+        false => watcher_in_test(record),
+    });
+    confine(&mut confinement).unwrap();
+    assert!(confinement.is_ready() && table.is_alone());
+    IS_FULL.store(false, Ordering::Relaxed);
+    confine(&mut confinement).unwrap();
+    assert!(confinement.is_by_thread() && !table.is_alone());
+}
+
 /// As after a panic of the thread that follows the program.
 #[test]
 fn watcher_of_a_dropped_confinement_restores() {
