@@ -91,7 +91,7 @@ pub(crate) struct Victim {
     /// Whether a task runs at the base of this worker's stack and does not wait. Only the worker's
     /// own thread writes this.
     pub(crate) is_busy: Hint<bool>,
-    /// Whether the worker waits or is in a blocking call, and so runs no task. Only the worker's
+    /// Whether the worker waits and runs no task on top, or is in a blocking call. Only the worker's
     /// own thread writes this.
     pub(crate) rests: Hint<bool>,
     /// Whether a joiner spent longer waiting for a half that this worker stole than running the
@@ -213,6 +213,10 @@ mod tests {
     fn only_resting_workers_give_single_tasks() {
         let builder = crate::Pool::builder().workers(2).share(SharePolicy::Off);
         let pool = builder.build().expect("a pool");
+        // Until its threads have started, this thread gets no slot as a guest.
+        while !pool.inner().ledger().has_free() {
+            std::thread::yield_now();
+        }
         let amount = || {
             let current = WorkerThread::get().expect("in the pool");
             current.worker().amount(StealAmount::Fixed(2))

@@ -5,6 +5,7 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::time::Duration;
 use support::children::{child, is_child, succeeds};
 use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched};
 use tidegate::{
@@ -28,6 +29,40 @@ fn another_task_uses_blocked_slot() {
                     );
                 });
             }
+        }
+    });
+}
+
+/// The part of a broadcast runs on top of a blocking call, so its own one is a plain call.
+#[test]
+fn part_of_blocked_worker_waits_for_its_half() {
+    watched(|| {
+        for amount in AMOUNTS {
+            let pool = built(Pool::builder().workers(1).steal(amount));
+            let elsewhere = bare_pool(1);
+            let [blocked, begun, done] = [Gate::new(), Gate::new(), Gate::new()].map(Arc::new);
+            let awaited = done.clone();
+            let handle = elsewhere.spawn(move || awaited.wait());
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    blocked.wait();
+                    pool.broadcast(|_| {
+                        if !begun.is_open() {
+                            begun.open();
+                            tidegate::blocking(|| done.wait());
+                        }
+                    });
+                });
+                pool.install(|| {
+                    let first = begun.clone();
+                    drop(tidegate::spawn(move || first.wait()));
+                    let wait = || handle.join_timeout(Duration::from_secs(600)).is_ok();
+                    tidegate::blocking(|| {
+                        blocked.open();
+                        assert!(tidegate::join(wait, || done.open()).0);
+                    });
+                });
+            });
         }
     });
 }

@@ -249,7 +249,7 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
-    let rested = worker.victim.rests.replace(false);
+    let rested = worker.victim.rests.replace(worker.is_blocking());
     let span = TaskSpan::begin(worker, || None);
     let phase = worker.enter_phase(Phase::Busy);
     scope::run_on_top(worker, task);

@@ -293,7 +293,7 @@ fn surplus_thread_may_drop_pool() {
     watched(|| {
         let lives = Arc::new(Lives::default());
         let pool = lives.watch(Pool::builder().workers(1).max_threads(2));
-        let meet = Arc::new(Barrier::new(4));
+        let meet = Arc::new(Barrier::new(5));
         let last = Arc::new((Mutex::new(None), Gate::new()));
         let tasks: Vec<_> = (0..4)
             .map(|_| {
@@ -304,8 +304,10 @@ fn surplus_thread_may_drop_pool() {
                 })
             })
             .collect();
-        tasks.into_iter().for_each(|task| task.join());
+        // Before any of the threads is idle.
         *last.0.lock().unwrap() = Some(pool);
+        meet.wait();
+        tasks.into_iter().for_each(|task| task.join());
         last.1.wait();
         support::until(|| lives.get().0 == lives.get().1);
     });
