@@ -7,7 +7,6 @@
 
 mod loops;
 mod scope;
-mod spawn;
 pub(crate) mod token;
 
 pub use loops::try_for_each;

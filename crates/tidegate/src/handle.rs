@@ -3,6 +3,7 @@
 mod loops;
 mod shutdown;
 mod spawn;
+mod under_token;
 
 pub use shutdown::ShutdownTimeout;
 

@@ -1,9 +1,7 @@
 //! Checks the walls inside the crates against ARCHITECTURE.md: the largest import cycle of each
 //! crate, and the floors of the runtime's rooms.
 
-use std::collections::BTreeSet;
-
-use super::modules::{imports, largest_cycle};
+use super::modules::{imports, largest_cycle, shipped};
 use super::{Repo, violation};
 
 const PAGE: &str = "ARCHITECTURE.md";
@@ -68,16 +66,11 @@ pub fn floors(repo: &Repo) -> Vec<String> {
         (best.0 > 0).then_some(best.1)
     };
     let imports = imports(repo, RUNTIME);
-    let homeless = imports.iter().filter(|(from, _)| room_of(from).is_none());
-    let homeless: BTreeSet<String> = homeless
-        .map(|(from, _)| {
-            violation(
-                &format!("{RUNTIME}{from}"),
-                1,
-                "give the file a room and a floor",
-            )
-        })
-        .collect();
+    let files = shipped(repo, RUNTIME).into_iter().map(|(file, _)| file);
+    let homeless = files.filter(|file| room_of(file).is_none()).map(|file| {
+        let advice = "give the file a room and a floor";
+        violation(&format!("{RUNTIME}{file}"), 1, advice)
+    });
     let rising = imports.iter().filter_map(|(from, to)| {
         let (here, there) = (room_of(from)?, room_of(to)?);
         let advice = format!(
@@ -86,7 +79,7 @@ pub fn floors(repo: &Repo) -> Vec<String> {
         );
         (there.floor > here.floor).then(|| violation(&format!("{RUNTIME}{from}"), 1, advice))
     });
-    homeless.into_iter().chain(rising).collect()
+    homeless.chain(rising).collect()
 }
 
 /// Reads a row of the table of rooms, which begins with the number of a floor.

@@ -1,7 +1,7 @@
 //! Tasks with a token of their own.
 
-use super::CancelToken;
-use crate::Pool;
+use super::Pool;
+use crate::cancel::token::CancelToken;
 use crate::origin::Origin;
 use crate::spawn::Handle;
 use std::panic::Location;
