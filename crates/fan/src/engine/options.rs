@@ -112,7 +112,7 @@ impl EngineOptions {
         match given.iter().find(|(is_wrong, _)| *is_wrong) {
             None => Ok(()),
             Some((_, option)) => Err(Error::never(format!(
-                "{option} cannot be used with the engine {}: leave it out",
+                "{option} cannot be used with the engine {}: leave it out, or choose another --engine",
                 self.engine.name()
             ))),
         }
