@@ -18,11 +18,11 @@
 //! access to the frame. The owner leaves the frame only after that, or if it removed the last count
 //! itself. If the owner is not a worker of the pool, the scope has an event in place of the latch.
 
+mod drain;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked_tests;
 mod in_order;
 mod priority;
-mod run;
 mod task;
 
 use crate::job::Task;
@@ -34,17 +34,17 @@ use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::queue::Queue;
 use crate::simulated;
-use crate::sleep;
 use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::carry;
+use crate::worker::run;
 use crate::worker::wait::{self, Awaited};
+use drain::drain;
+pub(crate) use drain::run_in_context;
 use in_order::InOrder;
 use priority::Waiting;
-use run::drain;
-pub(crate) use run::{clear_above, pass_on, push_or_pass_on, run_on_top, run_taken};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl ScopeCore {
     }
 
     /// Returns the scope's own queue. The first call creates it and registers it with the pool.
-    fn queue(&self) -> &Arc<Queue> {
+    pub(crate) fn queue(&self) -> &Arc<Queue> {
         self.queue.get().unwrap_or_else(|| self.first_queue())
     }
 
@@ -220,7 +220,11 @@ impl OutsideQueue {
 /// 1. The context holds a count, and does not access the scope afterwards.
 unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     // SAFETY: 1. guaranteed by the caller (1).
-    unsafe { remove_count(scope, |owner| sleep::latch_opened(current, owner)) };
+    unsafe {
+        remove_count(scope, |owner| {
+            wake::latch_opened(current.pool(), owner, Some(current))
+        })
+    };
 }
 
 /// Removes a count that the caller has taken from a task of `scope` ([`Scoped::take_count`]). The
@@ -232,7 +236,7 @@ pub(crate) unsafe fn remove_count_from_afar(scope: NonNull<ScopeCore>) {
     // The reference keeps the pool alive when its scope has ended.
     // SAFETY: the count keeps the scope's frame alive (1).
     let pool = unsafe { scope.as_ref() }.pool().as_arc();
-    let wake = |owner| _ = wake::latch_opened(&pool, owner, None);
+    let wake = |owner| wake::latch_opened(&pool, owner, None);
     // SAFETY: 1. guaranteed by the caller (1).
     unsafe { remove_count(scope, wake) };
 }
@@ -434,16 +438,17 @@ impl ScopeCore {
     /// Spawns a task that was created elsewhere, such as that of an interval. No other task runs on
     /// the caller's stack, however many tasks wait. This also works in a child made by `fork`,
     /// where the owner runs the task when it waits for the scope.
+    #[inline]
     pub(crate) fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if self.is_covered_by(current) => {
-                push_or_pass_on(current, task);
+                run::push_or_pass_on(current, task);
             }
             Some(current) if std::ptr::eq(current.pool(), self.pool()) => {
                 // A frame below on the caller's stack holds a count of the scope, which keeps the
                 // scope alive during the push.
                 task.count();
-                push_or_pass_on(current, task);
+                run::push_or_pass_on(current, task);
             }
             _ if self.pool().is_inherited() => {
                 task.count();
@@ -533,7 +538,7 @@ fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
 /// queue is long as well, a task of the scope runs here.
 #[cold]
 fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
-    pass_on(worker, task);
+    run::pass_on(worker, task);
     let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
     if few || !worker.pool().kind().runs_spawns_at_once() || worker.set_inlining(true) {
         return;

@@ -34,16 +34,6 @@ use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::{barrier, clock};
 
-/// Called when this worker has opened the latch of `joiner`, a sleeping worker of this pool. The
-/// joiner gets a free slot, or this worker's slot.
-pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
-    if wake::latch_opened(worker.pool(), joiner, Some(worker.index)) {
-        worker.tally.handovers.add(1);
-        events::hand_over(worker.pool().name(), worker.index, joiner);
-        worker.set_must_stop(true);
-    }
-}
-
 /// Lets a thread that has no task in progress sleep until there is work. For the first `backoff`
 /// nanoseconds, the thread raises no hungry signal, so it only gets work that becomes public
 /// anyway. Returns `false` if the thread must call its exit handler or leave, because the pool ends

@@ -25,13 +25,12 @@ use crate::job::Task;
 use crate::origin::Origin;
 use crate::pool::enter;
 use crate::pool::{PoolInner, SpawnBound};
-use crate::scope;
 use crate::simulated;
 use crate::sleep::wake;
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::WorkerThread;
 use crate::worker::carry::{self, Carried};
-use crate::worker::wait;
+use crate::worker::{run, wait};
 use packet::Packet;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -214,9 +213,9 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
         // not running a task might never do so.
         let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
         if stays {
-            scope::push_or_pass_on(current, task);
+            run::push_or_pass_on(current, task);
         } else {
-            scope::pass_on(current, task);
+            run::pass_on(current, task);
         }
     });
 }
@@ -232,7 +231,7 @@ fn submit_queued(
     if let Some(class) = pool.classes.other(class) {
         return priority::submit(pool, class, f);
     }
-    submit_by(pool, f, scope::pass_on);
+    submit_by(pool, f, run::pass_on);
 }
 
 /// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.

@@ -114,6 +114,7 @@ pub(crate) fn is_set() -> bool {
     peek(|_| ()).is_some()
 }
 
+#[inline]
 pub(crate) fn replace(context: Option<TaskContext>) -> Option<TaskContext> {
     let replace = |current: &RefCell<_>| current.replace(context);
     CURRENT.try_with(replace).ok()?

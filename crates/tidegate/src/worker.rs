@@ -18,6 +18,7 @@ mod installed;
 mod join;
 mod local;
 mod rob;
+pub(crate) mod run;
 mod search;
 mod steal;
 mod task_span;

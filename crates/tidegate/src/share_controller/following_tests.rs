@@ -10,6 +10,7 @@ use crate::policy::SharePolicy;
 use crate::pool::{PoolInner, members};
 use crate::scope::{self, Scope};
 use crate::sleep;
+use crate::worker::run;
 use crate::worker::wait::Awaited;
 use crate::worker::{Admission, Membership, WorkerThread};
 use std::sync::Arc;
@@ -394,7 +395,7 @@ mod loans {
             let lent = [0, 1].map(|cycle| controller.lend(1, cycle * ALONE_CYCLE.default));
             assert_eq!(lent, [0, 3]);
             while let Some(task) = pool.injector.pop() {
-                scope::run_taken(worker, task);
+                run::run_taken(worker, task);
             }
             std::mem::forget(controller);
         });
@@ -503,7 +504,7 @@ mod loans {
             });
             assert_eq!(lent.collect::<Vec<_>>(), [1, 2, 3].map(|n| n * patience));
             while let Some(task) = pool.injector.pop() {
-                scope::run_taken(worker, task);
+                run::run_taken(worker, task);
             }
             std::mem::forget(controller);
         });

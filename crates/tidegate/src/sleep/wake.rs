@@ -242,18 +242,22 @@ pub(crate) fn wake_joiner(pool: &PoolInner, joiner: Option<usize>) {
     }
 }
 
-/// Called when the latch that worker `t` waits for was opened. `giver` is the worker of this pool
-/// that opened it, if any. Returns whether the giver must stop running, because its slot went to
-/// `t`.
-pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> bool {
-    let opened = pool.change().opened(t, giver);
-    if let (Opened::Given, Some(giver)) = (opened, giver) {
-        pool.worker(giver).position.set_cpu_slot(None);
+/// Called when the latch was opened for which worker `t` sleeps. `opener` is the worker of this pool
+/// that opened it, if any. Worker `t` gets a free slot, or the opener's slot.
+pub(crate) fn latch_opened(pool: &PoolInner, t: usize, opener: Option<WorkerThread<'_>>) {
+    let opened = pool.change().opened(t, opener.map(|opener| opener.index));
+    let giver = opener.filter(|_| opened == Opened::Given);
+    if let Some(giver) = giver {
+        giver.position.set_cpu_slot(None);
     }
     if opened != Opened::Awake {
         unpark(pool, t);
     }
-    opened == Opened::Given
+    if let Some(giver) = giver {
+        giver.tally.handovers.add(1);
+        events::hand_over(pool.name(), giver.index, t);
+        giver.set_must_stop(true);
+    }
 }
 
 /// Sets the number of slots to the number that the user wants, limited to what other processes

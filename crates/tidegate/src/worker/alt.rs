@@ -1,13 +1,14 @@
 //! Operations of a worker that keeps its tasks in an alternative queue instead of its deque
 //! ([`crate::alt_queue`]).
 
+use super::run;
 use super::wait::{self, Awaited};
 use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{Header, Task};
 use crate::latch::State;
 use crate::memory;
-use crate::scope::{self, ScopeCore};
+use crate::scope::ScopeCore;
 use crate::sleep::wake;
 use tidegate_deque::Miss;
 
@@ -36,7 +37,7 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
     let tasks = std::iter::from_fn(|| steal_one(worker.worker(), None).1).inspect(|_| moved += 1);
     match alt {
         AltQueue::Own(own) => tasks.for_each(|task| put(worker, own, task)),
-        AltQueue::Shared => tasks.for_each(|task| scope::pass_on(worker, task)),
+        AltQueue::Shared => tasks.for_each(|task| run::pass_on(worker, task)),
         AltQueue::Planned => gives_way = memory::fork(worker, tasks),
     }
     worker.deque().shut();
@@ -56,7 +57,7 @@ fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
         let _ = latch.set_keeper(worker.index);
     }
     if let Err(task) = own.put(task) {
-        scope::pass_on(worker, task);
+        run::pass_on(worker, task);
     }
 }
 
@@ -140,7 +141,7 @@ pub(super) fn flush_to_stealable(worker: WorkerThread<'_>) {
 /// Like `flush_to_stealable`, but for a worker that leaves or rests and has no task in progress.
 pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
-        scope::pass_on(worker, task);
+        run::pass_on(worker, task);
     }
 }
 
@@ -148,7 +149,7 @@ pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
 /// detached.
 pub(super) fn flush_detached(worker: WorkerThread<'_>) {
     while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
-        scope::pass_on(worker, task);
+        run::pass_on(worker, task);
     }
 }
 

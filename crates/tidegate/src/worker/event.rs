@@ -3,7 +3,6 @@
 
 use super::WorkerThread;
 use crate::pool::PoolInner;
-use crate::sleep;
 use crate::sleep::wake;
 use std::cell::OnceCell;
 use std::ptr::NonNull;
@@ -115,20 +114,16 @@ impl Event {
         let open = unsafe { &this.as_ref().open };
         // Release pairs with the Acquire in `is_open`.
         open.store(true, Ordering::Release);
-        match (&*waiter, giver) {
-            (Waiter::Thread(parker), _) => {
+        match &*waiter {
+            Waiter::Thread(parker) => {
                 parker.unpark();
             }
-            (Waiter::Blocked(pool, worker), _) => {
+            Waiter::Blocked(pool, worker) => {
                 pool.worker(*worker).sleeper.parker.unpark();
             }
-            (Waiter::Worker(pool, worker), Some(current))
-                if std::ptr::eq(current.pool(), &**pool) =>
-            {
-                sleep::latch_opened(current, *worker);
-            }
-            (Waiter::Worker(pool, worker), _) => {
-                wake::latch_opened(pool, *worker, None);
+            Waiter::Worker(pool, worker) => {
+                let opener = giver.filter(|giver| std::ptr::eq(giver.pool(), &**pool));
+                wake::latch_opened(pool, *worker, opener);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Gives a worker's tasks to other workers, wherever the worker keeps them.
 
+use super::run;
 use super::{WorkerThread, alt};
-use crate::scope;
 
 /// Moves all tasks to where thieves find them.
 pub(crate) fn expose(worker: WorkerThread<'_>) {
@@ -12,11 +12,11 @@ pub(crate) fn expose(worker: WorkerThread<'_>) {
 /// Moves all tasks to the pool's queues, for a worker that leaves or rests and has no task in
 /// progress.
 pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
-    scope::clear_above(worker, 0);
+    run::clear_above(worker, 0);
     alt::flush_to_injector(worker);
     // The rest of a stolen batch must be passed on, too: thieves skip a worker that has left.
     while let Some(task) = worker.stolen_batch.pop() {
-        scope::pass_on(worker, task);
+        run::pass_on(worker, task);
     }
 }
 
@@ -26,9 +26,9 @@ pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
     alt::flush_detached(worker);
     while let Some(task) = worker.pop(worker.floor()) {
         if task.header().latch.is_detached() {
-            scope::pass_on(worker, task);
+            run::pass_on(worker, task);
         } else {
-            return scope::push_or_pass_on(worker, task);
+            return run::push_or_pass_on(worker, task);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::WorkerThread;
 use crate::job::{Header, Runner};
 use crate::latch::Latch;
 use crate::memory;
-use crate::sleep;
+use crate::sleep::wake;
 use crate::unwind::{self, Payload};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
@@ -95,7 +95,7 @@ where
         let sleeper = unsafe { Latch::open(latch) };
         // The joiner of a half is a worker of the pool that runs the half.
         if let Some(joiner) = sleeper {
-            sleep::latch_opened(current, joiner);
+            wake::latch_opened(current.pool(), joiner, Some(current));
         }
     }
 }

@@ -27,10 +27,10 @@
 
 use super::alt;
 use super::half::Half;
+use super::run;
 use super::{WorkerThread, give, wait};
 use crate::job::{Header, Task};
 use crate::pool::signal;
-use crate::scope;
 use crate::simulated;
 use crate::sleep;
 use crate::sleep::wake;
@@ -224,7 +224,7 @@ impl WorkerThread<'_> {
     fn take_back_uneven(self, position: u64) -> bool {
         position == FULL || {
             // The half may be on a thief, so its frame must stay.
-            unwind::no_unwind(|| scope::clear_above(self, position + 1));
+            unwind::no_unwind(|| run::clear_above(self, position + 1));
             self.deque().pop_at(position)
         }
     }

@@ -5,14 +5,14 @@
 
 use super::alt;
 use super::flags::Flags;
+use super::run;
 use super::steal::{steal_beside_deque, steal_one};
-use super::wait::{Awaited, next_task, record_thief};
+use super::wait::{Awaited, next_task};
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
 use crate::memory::{self, Look};
 use crate::place;
-use crate::scope;
 use crate::scope::ScopeCore;
 use tidegate_deque::Steal;
 
@@ -170,7 +170,7 @@ impl<'a> Robber<'a> {
         if wanted {
             return Some(task);
         }
-        scope::pass_on(self.worker, task);
+        run::pass_on(self.worker, task);
         None
     }
 
@@ -178,6 +178,6 @@ impl<'a> Robber<'a> {
     pub(super) fn record_thief_on_top(&self, task: &Task) {
         let deque = self.worker.deque();
         let generation = deque.is_empty().then(|| deque.generation());
-        record_thief(self.worker, task, generation, true);
+        run::record_thief(self.worker, task, generation, true);
     }
 }

@@ -10,13 +10,13 @@ mod tests;
 use super::custom_backoff::idle_state;
 use super::flags::Flags;
 use super::inbox;
-use super::{Worker, WorkerThread, wait};
+use super::run;
+use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::memory::{self, Look, Round};
 use crate::options::IdleRule;
 use crate::place;
 use crate::pool::{PoolInner, signal};
-use crate::scope;
 use crate::sleep;
 use crate::sleep::wake;
 use crate::stats::Phase;
@@ -25,7 +25,6 @@ use tidegate_policy::slots::Status;
 use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::SPINS_PER_RETRY;
 use tidegate_policy::{IdlePolicy, IdleState, Nanos, Peers, Rest, Rng};
-use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, seed, spin_loop, thread};
 
 /// A worker that looks for tasks, and what it remembers between two searches.
@@ -221,7 +220,7 @@ impl<'a> Search<'a> {
             worker.forget_preemptions();
         }
         memory::forget_granted(worker);
-        self.enter_base(&task);
+        run::enter_base(worker, &task);
         if std::mem::take(&mut self.must_rouse) {
             // The other thread is not woken earlier: until the latch of the task records that the
             // task is taken, its joiner keeps looking for it.
@@ -229,7 +228,7 @@ impl<'a> Search<'a> {
         }
         worker.victim.is_busy.set(true);
         worker.set_dispatched(true);
-        scope::run_taken(worker, task);
+        run::run_taken(worker, task);
         worker.pool().check_process();
         worker.victim.is_busy.set(false);
         place::come_home(worker);
@@ -238,29 +237,6 @@ impl<'a> Search<'a> {
             let gap = &mut self.flags.gap;
             gap.task_ran(clock::now() - stolen_at, unprofitable);
         }
-    }
-
-    /// Gives the base of the stack a new identity for this task: a scope and a generation. Waiting
-    /// workers use it to check whether they may rob the task's descendants.
-    fn enter_base(&self, task: &Task) {
-        let worker = self.worker;
-        let scope = task
-            .scope()
-            .map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
-        let alone = worker.deque().is_empty();
-        // If an earlier task has left tasks in the deque, they are unrelated to this task, so
-        // nothing may be robbed here.
-        let scope = if alone { scope } else { std::ptr::null_mut() };
-        // Relaxed: only this thread writes it.
-        let same = !scope.is_null() && worker.base_scope.load(Ordering::Relaxed) == scope;
-        if same {
-            return;
-        }
-        let generation = worker.forget_base();
-        // Release, stored after the new generation; `forget_base` clears the scope before it. So a
-        // robber that acquires the new generation does not see the old scope, see docs/waiting.md.
-        worker.base_scope.store(scope, Ordering::Release);
-        wait::record_thief(worker, task, alone.then_some(generation), false);
     }
 
     /// Looks for work until the idle policy says to park, or parts of broadcasts must be run.

@@ -5,6 +5,7 @@
 
 use super::event::{Event, Waiter};
 use super::rob::Robber;
+use super::run;
 use super::{TaskSpan, WorkerThread};
 use super::{give, inbox};
 use crate::job::{Header, Task};
@@ -12,7 +13,6 @@ use crate::latch::{Latch, State, Thief};
 use crate::memory::{self, Look, Round};
 use crate::place;
 use crate::pool::signal;
-use crate::scope;
 use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
@@ -21,7 +21,6 @@ use crate::stats::Phase;
 use crate::unwind;
 use crate::worker::carry;
 use std::time::Duration;
-use tidegate_deque::split::Gen;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::atomic::Ordering;
@@ -198,24 +197,6 @@ fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     thief
 }
 
-/// Records in the latch of a half which worker runs it, and wakes the joiner if it sleeps.
-pub(crate) fn record_thief(
-    worker: WorkerThread<'_>,
-    task: &Task,
-    generation: Option<Gen>,
-    on_top: bool,
-) {
-    let latch = &task.header().latch;
-    if latch.is_half() {
-        let joiner = latch.set_thief(Thief {
-            worker: worker.index,
-            generation,
-            on_top,
-        });
-        wake::wake_joiner(worker.pool(), joiner);
-    }
-}
-
 /// Takes the task that a worker with tasks in progress runs next on top of them. `own` looks for a
 /// task of the pool's own class.
 pub(crate) fn next_task(
@@ -246,13 +227,13 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     let own = worker.forget_base();
     // The generation is recorded only if the deque is empty. Otherwise, a robber would find older
     // tasks of this worker before the descendants of this task.
-    record_thief(worker, &task, alone.then_some(own), true);
+    run::record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
     let rested = worker.victim.rests.replace(worker.is_blocking());
     let span = TaskSpan::begin(worker, || None);
     let phase = worker.enter_phase(Phase::Busy);
-    scope::run_on_top(worker, task);
+    run::run_on_top(worker, task);
     let _ = worker.enter_phase(phase);
     drop(span);
     worker.victim.rests.set(rested);
@@ -368,7 +349,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     // Checked after the theft. If the latch is still closed, the victim was still running what we
     // wait for when we robbed it, so the stolen task descends from that.
     if robber.awaited.is_over() && worker.pool().options.wait == WaitPolicy::Descendants {
-        return scope::pass_on(worker, task);
+        return run::pass_on(worker, task);
     }
     worker.tally.tasks.add(1);
     robber.record_thief_on_top(&task);
@@ -379,7 +360,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     worker.waiting.set_thief(None);
     let span = TaskSpan::begin(worker, || None);
     let _ = worker.enter_phase(Phase::Busy);
-    scope::run_on_top(worker, task);
+    run::run_on_top(worker, task);
     let _ = worker.enter_phase(Phase::Stealing);
     drop(span);
     worker.victim.rests.set(true);

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use tidegate_policy::Priority::{Background, Normal, Urgent};
 use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
 use tidegate_policy::{QueueKind, SharePolicy};
+use tidegate_sync::atomic::Ordering;
 
 /// Calls `f` with the search of a new thread, in a pool of two workers of which the other one is
 /// idle. Returns the status of the idle thread afterwards.
