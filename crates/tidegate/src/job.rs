@@ -6,8 +6,8 @@
 //! that takes a task out of a deque or queue runs it, passes it on or gives it back. A task is
 //! never dropped.
 //!
-//! **Fields.** `run` is written before the task is pushed, and read by the worker that runs it.
-//! [`crate::latch`] describes the latch word. The closure belongs to the pusher until the push,
+//! **Fields.** The header is written before the task is pushed, and read by the workers that hold
+//! the task. Only a half has a latch; [`crate::latch`] describes its word. The closure belongs to the pusher until the push,
 //! then to the holder of the [`Task`]. The result belongs to the runner until it opens the latch,
 //! then to the joiner.
 
@@ -39,20 +39,57 @@ impl<'a> Runner<'a> {
 
 type Run = unsafe fn(NonNull<Header>, Runner<'_>);
 
+/// The type of a task object.
+pub(crate) struct Kind {
+    pub(crate) run: Run,
+    pub(crate) start: Start,
+}
+
+/// What a task object begins with, and so who waits for its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// A [`HalfHeader`]: the joiner.
+    Half,
+    /// A `Scoped`: the scope's owner.
+    Scoped,
+    /// Only a [`Header`]: nobody, or whoever waits for an event.
+    Detached,
+}
+
 /// The start of every task object.
 #[repr(C)]
 pub(crate) struct Header {
-    run: Run,
-    pub(crate) latch: Latch,
+    kind: &'static Kind,
 }
 
 impl Header {
     /// # Safety
-    /// 1. `run` may be called once with the object that begins with this header.
-    /// 2. If the latch is from [`Latch::for_scoped`], that object is a `Scoped`.
+    /// 1. The run of `kind` may be called once with the object that begins with this header.
+    /// 2. That object begins with what `kind` says.
     #[inline(always)]
-    pub(crate) unsafe fn new(run: Run, latch: Latch) -> Self {
-        Self { run, latch }
+    pub(crate) unsafe fn new(kind: &'static Kind) -> Self {
+        Self { kind }
+    }
+}
+
+/// The start of the second half of a join.
+#[repr(C)]
+pub(crate) struct HalfHeader {
+    header: Header,
+    pub(crate) latch: Latch,
+}
+
+impl HalfHeader {
+    /// # Safety
+    /// 1. The run of `kind`, the kind of a half, may be called once with the object that begins with
+    ///    this header.
+    #[inline(always)]
+    pub(crate) unsafe fn new(kind: &'static Kind) -> Self {
+        Self {
+            // SAFETY: 1. guaranteed by the caller (1); 2. the header of a half follows.
+            header: unsafe { Header::new(kind) },
+            latch: Latch::new(),
+        }
     }
 }
 
@@ -78,17 +115,38 @@ impl Task {
         self.0
     }
 
-    pub(crate) fn header(&self) -> &Header {
+    fn kind(&self) -> &'static Kind {
         // SAFETY: the header is live until the task has run (from_raw, 1), and running consumes the
         // task.
-        unsafe { self.0.as_ref() }
+        unsafe { self.0.as_ref() }.kind
+    }
+
+    #[inline]
+    pub(crate) fn is_scoped(&self) -> bool {
+        self.kind().start == Start::Scoped
+    }
+
+    pub(crate) fn is_detached(&self) -> bool {
+        self.kind().start == Start::Detached
+    }
+
+    /// Returns the start of the half, if this task is one.
+    #[inline]
+    pub(crate) fn half(&self) -> Option<&HalfHeader> {
+        // SAFETY: the kind shows what the object begins with, which is live as in `kind`.
+        (self.kind().start == Start::Half).then(|| unsafe { self.0.cast().as_ref() })
+    }
+
+    /// Whether this task is that half.
+    pub(crate) fn is_half(&self, half: &HalfHeader) -> bool {
+        std::ptr::eq(self.0.as_ptr(), &raw const half.header)
     }
 
     /// Runs the task. A panic of a half goes to its joiner, and a panic of a detached task goes to
     /// its handle. A panic of a scope's task unwinds to the caller, which stores it in the scope.
     #[inline]
     pub(crate) fn run(self, runner: Runner<'_>) {
-        let run = self.header().run;
+        let run = self.kind().run;
         // SAFETY: `run` is the function made for the type that begins with this header, and the
         // task runs once: `self` is consumed.
         unsafe { run(self.0, runner) }

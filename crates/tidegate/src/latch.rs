@@ -1,6 +1,6 @@
 //! Latches: how the end of a task reaches the worker that waits for it.
 //!
-//! A [`Latch`] is one word in a task's header (or in a scope). The states of the word, and the
+//! A [`Latch`] is one word in the header of a half (or in a scope). The states of the word, and the
 //! threads that may change it:
 //!
 //! - `New`: not stolen, or the thief has not recorded the theft yet. A thief changes it to `Kept`,
@@ -13,8 +13,6 @@
 //! - `Taken(worker, gen)`: a thief runs the task. With `gen`, the joiner may rob that worker while
 //!   the worker's generation is `gen`. The runner changes it to `Open`.
 //! - `Open`: the task has finished and its result is written. Final.
-//! - `Scoped`, `Detached`: the header of a spawned task, which no worker joins through this latch.
-//!   Final.
 //!
 //! In the first four states, the word also contains the joiner's number and whether the joiner
 //! sleeps; only the joiner changes these bits.
@@ -28,22 +26,20 @@ use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// The layout of a latch word. The low end contains the kind, whether the joiner sleeps, and the
+/// The layout of a latch word. The low end contains the state, whether the joiner sleeps, and the
 /// joiner's number; the high end contains the taker.
-const KIND_BITS: u32 = 3;
-const SLEEPS: u64 = 1 << KIND_BITS;
+const STATE_BITS: u32 = 3;
+const SLEEPS: u64 = 1 << STATE_BITS;
 const WORKER_BITS: u32 = 15;
-const JOINER_AT: u32 = KIND_BITS + 1;
+const JOINER_AT: u32 = STATE_BITS + 1;
 const TAKER_AT: u32 = u64::BITS - Thief::BITS;
-const SLEEPER: u64 = (1 << TAKER_AT) - (1 << KIND_BITS);
+const SLEEPER: u64 = (1 << TAKER_AT) - (1 << STATE_BITS);
 
 const NEW: u64 = 0;
 const KEPT: u64 = 1;
 const QUEUED: u64 = 2;
 const TAKEN: u64 = 3;
 const OPEN: u64 = 4;
-const SCOPED: u64 = 5;
-const DETACHED: u64 = 6;
 
 /// The largest number of workers that a latch can distinguish.
 pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
@@ -102,7 +98,7 @@ impl Thief {
 
 const _: () = assert!(JOINER_AT + WORKER_BITS <= TAKER_AT);
 
-/// The decoded kind of a latch word.
+/// The decoded state of a latch word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     New,
@@ -110,7 +106,6 @@ pub(crate) enum State {
     Queued,
     Taken(Thief),
     Open,
-    Spawned,
 }
 
 fn decode(word: u64) -> State {
@@ -120,8 +115,7 @@ fn decode(word: u64) -> State {
         KEPT => State::Kept(taker.worker),
         QUEUED => State::Queued,
         TAKEN => State::Taken(taker),
-        OPEN => State::Open,
-        _ => State::Spawned,
+        _ => State::Open,
     }
 }
 
@@ -136,31 +130,8 @@ pub(crate) struct Latch(AtomicU64);
 
 impl Latch {
     #[inline(always)]
-    pub(crate) fn for_half() -> Self {
+    pub(crate) fn new() -> Self {
         Self(AtomicU64::new(NEW))
-    }
-
-    pub(crate) fn for_scoped() -> Self {
-        Self(AtomicU64::new(SCOPED))
-    }
-
-    pub(crate) fn detached() -> Self {
-        Self(AtomicU64::new(DETACHED))
-    }
-
-    pub(crate) fn is_detached(&self) -> bool {
-        // Relaxed: as in `is_scoped`.
-        self.0.load(Ordering::Relaxed) == DETACHED
-    }
-
-    pub(crate) fn is_scoped(&self) -> bool {
-        // Relaxed: a latch in this state never changes.
-        self.0.load(Ordering::Relaxed) == SCOPED
-    }
-
-    pub(crate) fn is_half(&self) -> bool {
-        // Relaxed: a half never turns into a spawned task, or a spawned task into a half.
-        decode(self.0.load(Ordering::Relaxed)) != State::Spawned
     }
 
     pub(crate) fn state(&self) -> State {

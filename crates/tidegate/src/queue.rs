@@ -7,7 +7,7 @@
 //! [`mod@crate::scope`]), and each worker has one for its inbox and one for stolen tasks that it
 //! has not begun.
 
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::latch::Latch;
 use std::collections::VecDeque;
 use tidegate_policy::QueueKind;
@@ -50,8 +50,8 @@ impl Queue {
         // Release: as in `push`. The store precedes the call to `name`, so a joiner that reads the
         // latch's new state finds the task here.
         self.len.store(tasks.len(), Ordering::Release);
-        let latch = tasks.back().map(|task| &task.header().latch);
-        latch.filter(|latch| latch.is_half()).and_then(name)
+        let half = tasks.back().and_then(Task::half);
+        half.and_then(|half| name(&half.latch))
     }
 
     /// Takes the oldest task, or the youngest if this queue is last in, first out.
@@ -69,9 +69,9 @@ impl Queue {
 
     /// Takes exactly this task, if it is in the queue. Searches from the young end: nested joins
     /// end innermost first, and the innermost half was pushed last.
-    pub(crate) fn take(&self, wanted: &Header) -> Option<Task> {
+    pub(crate) fn take(&self, wanted: &HalfHeader) -> Option<Task> {
         self.take_by(|tasks| {
-            let is_it = |task: &Task| std::ptr::eq(task.header(), wanted);
+            let is_it = |task: &Task| task.is_half(wanted);
             let at = tasks.iter().rposition(is_it)?;
             tasks.remove(at)
         })

@@ -82,7 +82,7 @@ impl ScopeCore {
         Self {
             pool: NonNull::from(pool),
             count: AtomicUsize::new(1),
-            latch: Latch::for_half(),
+            latch: Latch::new(),
             outside,
             queue: OnceBox::new(),
             in_order: OnceBox::new(),

@@ -13,7 +13,7 @@ pub(crate) use sleeper::Sleeper;
 pub(crate) use state::{Change, Sleep};
 
 use crate::events;
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::latch::{Latch, State};
 use crate::memory::{self, Round};
 use crate::place;
@@ -230,10 +230,10 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 /// Whether `awaited` is complete, or is a half that no thread has begun. In the second case, the
 /// joiner is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
-    let unstarted = |half: &Header| match half.latch.state() {
+    let unstarted = |half: &HalfHeader| match half.latch.state() {
         State::Kept(keeper) => worker.pool().worker(keeper).stolen_batch.len() > 0,
         State::Queued => worker.pool().injector.len() > 0,
-        State::New | State::Taken(_) | State::Open | State::Spawned => false,
+        State::New | State::Taken(_) | State::Open => false,
     };
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }

@@ -122,7 +122,7 @@ where
     F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError>,
 {
     // SAFETY: 1. guaranteed by the caller (1); 2. a ready interval is spawned once.
-    let scoped = unsafe { Scoped::new(scope, life::run) };
+    let scoped = unsafe { Scoped::new(scope, &life::TASK) };
     let kind = const { &Node::<'scope, 'env, F, T>::KIND };
     let core = Core::new(scoped, kind, parent, number);
     let slot = UnsafeCell::new(Slot {

@@ -7,7 +7,7 @@ use super::failure::Cause;
 use super::lock;
 use super::node::{BODY, Core, DRAFT, Which, mark};
 use super::ready::Ready;
-use crate::job::{Header, Runner, Task};
+use crate::job::{Header, Kind, Runner, Start, Task};
 use crate::place;
 use crate::unwind;
 use crate::worker::{TaskSpan, WorkerThread};
@@ -15,8 +15,14 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
-/// The task of a node: runs the node, then a node that this one has made ready, and so on.
-pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
+/// The task of a node.
+pub(super) const TASK: Kind = Kind {
+    run,
+    start: Start::Scoped,
+};
+
+/// Runs the node, then a node that this one has made ready, and so on.
+unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
     let current = WorkerThread::from(runner);
     let mut next = Some(header.cast::<Core>());
     while let Some(node) = next {

@@ -104,6 +104,7 @@ impl<'a> Ready<'a> {
 
     /// Processes everything that has become ready. Returns the node that the caller must run next,
     /// if any.
+    #[inline]
     pub(super) fn settle(mut self) -> Option<NonNull<Core>> {
         while let Some(todo) = self.rest.pop() {
             match todo {

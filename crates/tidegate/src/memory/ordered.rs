@@ -7,7 +7,7 @@
 //! the plan until they begin; they come after all others.
 
 use super::error::{Holder, ReservationError};
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::scope::ScopeCore;
 use crate::worker::Event;
 use crate::worker::wait::Awaited;
@@ -171,8 +171,8 @@ impl Ordered {
     }
 
     fn put(&mut self, t: usize, task: Task) {
-        let header = address(task.header());
-        let command = if task.header().latch.is_half() {
+        let header = task.as_raw().addr().get();
+        let command = if task.half().is_some() {
             Command::Half(t, task)
         } else if let Some(scope) = task.scope().map(address) {
             Command::Spawn(t, self.open(scope), task)
@@ -242,7 +242,7 @@ impl Ordered {
     }
 
     /// Takes a half back. Returns `false` if the half has already begun.
-    pub(super) fn take_back(&mut self, half: &Header) -> bool {
+    pub(super) fn take_back(&mut self, half: &HalfHeader) -> bool {
         let name = self.tasks.get(&address(half)).copied();
         let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
         taken.is_some() && self.tasks.remove(&address(half)).is_some()
@@ -250,7 +250,7 @@ impl Ordered {
 
     /// Records that a task begins on thread `t`, wherever the task was taken from.
     pub(super) fn begin(&mut self, t: usize, task: &Task) {
-        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
+        let (is_half, header) = (task.half().is_some(), task.as_raw().addr().get());
         let known = if is_half {
             self.tasks.contains_key(&header)
         } else {

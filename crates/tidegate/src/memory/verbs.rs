@@ -7,7 +7,7 @@ use super::error::{Holders, ReservationError, Size};
 use super::ordered::{Ordered, Request, Step};
 use super::sleepers;
 use super::state::Memory;
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::sleep::wake;
@@ -167,7 +167,7 @@ fn is_wanted(worker: WorkerThread<'_>) -> bool {
 }
 
 /// Takes a half back. Returns `false` if the half has already begun.
-pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
+pub(crate) fn take_back(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
     change(worker.pool(), |plan| plan.take_back(half)) == Some(true)
 }
 

@@ -1,8 +1,7 @@
 //! Tasks that were spawned into a scope.
 
 use super::ScopeCore;
-use crate::job::{Header, Runner, Task, blocks};
-use crate::latch::Latch;
+use crate::job::{Header, Kind, Runner, Start, Task, blocks};
 use crate::worker::WorkerThread;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -22,15 +21,12 @@ impl Scoped {
     ///
     /// # Safety
     /// 1. `scope` lasts until the task has run.
-    /// 2. `run` may be called once with the object that begins with the result.
-    pub(crate) unsafe fn new(
-        scope: NonNull<ScopeCore>,
-        run: unsafe fn(NonNull<Header>, Runner<'_>),
-    ) -> Self {
-        let latch = Latch::for_scoped();
+    /// 2. The run of `kind`, the kind of a scoped task, may be called once with the object that
+    ///    begins with the result.
+    pub(crate) unsafe fn new(scope: NonNull<ScopeCore>, kind: &'static Kind) -> Self {
         Self {
             // SAFETY: 1. guaranteed by the caller (2); 2. this is a `Scoped`.
-            header: unsafe { Header::new(run, latch) },
+            header: unsafe { Header::new(kind) },
             scope,
             counted: Cell::new(false),
         }
@@ -69,6 +65,11 @@ struct ScopedTask<F> {
 }
 
 impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
+    const KIND: Kind = Kind {
+        run: Self::run_placed,
+        start: Start::Scoped,
+    };
+
     unsafe fn run_placed(header: NonNull<Header>, runner: Runner<'_>) {
         let current = WorkerThread::from(runner);
         let task: NonNull<Self> = header.cast();
@@ -95,7 +96,7 @@ impl Task {
     {
         // SAFETY: 1. guaranteed by the caller (1); 2. the `Scoped` begins a task of this type,
         // which is run once.
-        let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };
+        let scoped = unsafe { Scoped::new(scope, &ScopedTask::<F>::KIND) };
         let placed = blocks::place(
             ScopedTask { scoped, closure },
             current.map(WorkerThread::blocks),
@@ -106,11 +107,8 @@ impl Task {
 
     #[inline]
     fn as_scoped(&self) -> Option<&Scoped> {
-        // SAFETY: the latch of a task shows which struct the task begins with, and tasks of this
-        // kind begin with a `Scoped`; it lives as long as the task.
-        self.header()
-            .latch
-            .is_scoped()
+        // SAFETY: scoped tasks begin with a `Scoped`, which lives as long as the task.
+        self.is_scoped()
             .then(|| unsafe { self.as_raw().cast().as_ref() })
     }
 

@@ -5,7 +5,7 @@ use super::run;
 use super::wait::{self, Awaited};
 use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::latch::State;
 use crate::memory;
 use crate::scope::ScopeCore;
@@ -50,11 +50,10 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
 }
 
 fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
-    let latch = &task.header().latch;
-    if latch.is_half() {
+    if let Some(half) = task.half() {
         // The half's joiner is this thread, or waits for this thread, so no thread sleeps on the
         // latch.
-        let _ = latch.set_keeper(worker.index);
+        let _ = half.latch.set_keeper(worker.index);
     }
     if let Err(task) = own.put(task) {
         run::pass_on(worker, task);
@@ -102,7 +101,7 @@ fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
 
 /// Takes back a half that is no longer in the deque, if the half is in a queue and no thread has
 /// begun it. Returns whether this succeeded.
-pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
+pub(super) fn take_back(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
     match worker.alt_queue {
         None => return false,
         Some(AltQueue::Planned) => return memory::take_back(worker, half),
@@ -120,9 +119,9 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
 /// Takes tasks out of the worker's own queue until it finds `half`, and keeps the others as a
 /// stolen batch. They were spawned inside the first half of the join or, if the queue returns the
 /// oldest task first, are older than `half`.
-fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
+fn pop_until(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
     while let Some(task) = take(worker) {
-        if std::ptr::eq(task.header(), half) {
+        if task.is_half(half) {
             return true;
         }
         push_back_batch(worker, task);
@@ -148,7 +147,7 @@ pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
 /// Moves the worker's youngest tasks to the pool's queues, up to the first task that is not
 /// detached.
 pub(super) fn flush_detached(worker: WorkerThread<'_>) {
-    while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
+    while let Some(task) = take_if(worker, |task| task.is_detached()) {
         run::pass_on(worker, task);
     }
 }

@@ -1,8 +1,7 @@
 //! Tasks that belong to no frame and no scope.
 
 use super::WorkerThread;
-use crate::job::{Header, Runner, Task, blocks};
-use crate::latch::Latch;
+use crate::job::{Header, Kind, Runner, Start, Task, blocks};
 use std::ptr::NonNull;
 
 #[repr(C)]
@@ -12,6 +11,11 @@ struct Detached<F> {
 }
 
 impl<F: FnOnce(WorkerThread<'_>) + Send + 'static> Detached<F> {
+    const KIND: Kind = Kind {
+        run: Self::run_placed,
+        start: Start::Detached,
+    };
+
     unsafe fn run_placed(header: NonNull<Header>, runner: Runner<'_>) {
         let current = WorkerThread::from(runner);
         let task: NonNull<Self> = header.cast();
@@ -28,9 +32,8 @@ impl Task {
     where
         F: FnOnce(WorkerThread<'_>) + Send + 'static,
     {
-        // SAFETY: 1. `run_placed` runs an object of this type; 2. the latch is not for scoped
-        // tasks.
-        let header = unsafe { Header::new(Detached::<F>::run_placed, Latch::detached()) };
+        // SAFETY: 1. `run_placed` runs an object of this type; 2. it begins with a header.
+        let header = unsafe { Header::new(&Detached::<F>::KIND) };
         let placed = blocks::place(
             Detached { header, closure },
             current.map(WorkerThread::blocks),

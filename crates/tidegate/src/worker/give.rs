@@ -25,7 +25,7 @@ pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
 pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
     alt::flush_detached(worker);
     while let Some(task) = worker.pop(worker.floor()) {
-        if task.header().latch.is_detached() {
+        if task.is_detached() {
             run::pass_on(worker, task);
         } else {
             return run::push_or_pass_on(worker, task);

@@ -1,7 +1,7 @@
 //! The second half of a join, which is stored in the joiner's frame.
 
 use super::WorkerThread;
-use crate::job::{Header, Runner};
+use crate::job::{HalfHeader, Header, Kind, Runner, Start};
 use crate::latch::Latch;
 use crate::memory;
 use crate::sleep::wake;
@@ -12,7 +12,7 @@ use tidegate_sync::UnsafeCell;
 
 #[repr(C)]
 pub(crate) struct Half<F, R> {
-    header: Header,
+    header: HalfHeader,
     closure: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
 }
@@ -22,13 +22,18 @@ where
     F: FnOnce(WorkerThread<'_>, bool) -> R + Send,
     R: Send,
 {
+    const KIND: Kind = Kind {
+        run: Self::run_stolen,
+        start: Start::Half,
+    };
+
     /// Creates a half. Its closure receives the worker that runs the half, and whether the half was
     /// stolen.
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
         Self {
-            // SAFETY: 1. `run_stolen` runs a half of this type; 2. the latch is that of a half.
-            header: unsafe { Header::new(Self::run_stolen, Latch::for_half()) },
+            // SAFETY: 1. `run_stolen` runs a half of this type.
+            header: unsafe { HalfHeader::new(&Self::KIND) },
             closure: UnsafeCell::new(ManuallyDrop::new(closure)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -39,7 +44,7 @@ where
         NonNull::from(self).cast()
     }
 
-    pub(crate) fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &HalfHeader {
         &self.header
     }
 

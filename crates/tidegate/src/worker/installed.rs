@@ -1,8 +1,7 @@
 //! A call from outside the pool, which is stored in the caller's frame.
 
 use super::{Event, wait};
-use crate::job::{Header, Runner, Task};
-use crate::latch::Latch;
+use crate::job::{Header, Kind, Runner, Start, Task};
 use crate::unwind::{self, Payload};
 use std::ptr::NonNull;
 use tidegate_sync::UnsafeCell;
@@ -21,11 +20,15 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
+    const KIND: Kind = Kind {
+        run: Self::run_installed,
+        start: Start::Detached,
+    };
+
     pub(crate) fn new(closure: F, done: Event) -> Self {
         Self {
-            // SAFETY: 1. `run_installed` runs an object of this type; 2. the latch is not for
-            // scoped tasks.
-            header: unsafe { Header::new(Self::run_installed, Latch::detached()) },
+            // SAFETY: 1. `run_installed` runs an object of this type; 2. it begins with a header.
+            header: unsafe { Header::new(&Self::KIND) },
             closure: UnsafeCell::new(Some(closure)),
             result: UnsafeCell::new(None),
             done,

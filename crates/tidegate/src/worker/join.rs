@@ -29,7 +29,7 @@ use super::alt;
 use super::half::Half;
 use super::run;
 use super::{WorkerThread, give, wait};
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::pool::signal;
 use crate::simulated;
 use crate::sleep;
@@ -206,12 +206,12 @@ impl WorkerThread<'_> {
     }
 
     /// Like `take_back`, but finds the half even if it was moved out of the deque.
-    fn take_back_cold(self, half: &Header, position: u64) -> bool {
+    fn take_back_cold(self, half: &HalfHeader, position: u64) -> bool {
         self.take_back(position) || self.take_back_moved(half, position)
     }
 
     /// Takes the half back from the queue that it was moved to. Returns whether it was still there.
-    fn take_back_moved(self, half: &Header, position: u64) -> bool {
+    fn take_back_moved(self, half: &HalfHeader, position: u64) -> bool {
         let taken = alt::take_back(self, half);
         if taken {
             self.deque().settle(position);

@@ -164,7 +164,7 @@ impl<'a> Robber<'a> {
     fn keep_or_pass_on(&self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
         let wanted = match (task.scope(), scope) {
             (Some(_), Some(scope)) => task.is_of(scope),
-            (None, _) => task.header().latch.is_half(),
+            (None, _) => task.half().is_some(),
             (Some(_), None) => false,
         };
         if wanted {

@@ -42,9 +42,8 @@ pub(super) fn record_thief(
     generation: Option<Gen>,
     on_top: bool,
 ) {
-    let latch = &task.header().latch;
-    if latch.is_half() {
-        let joiner = latch.set_thief(Thief {
+    if let Some(half) = task.half() {
+        let joiner = half.latch.set_thief(Thief {
             worker: worker.index,
             generation,
             on_top,
@@ -62,7 +61,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
         Some(scope) => scope::run_in_context(worker, scope, task),
         None => {
             // A half records its own end, before its joiner continues.
-            let says_so = task.header().latch.is_half();
+            let says_so = task.half().is_some();
             let outer = worker.enter_context(std::ptr::null());
             task.run(worker.as_runner());
             worker.set_context(outer);
@@ -102,7 +101,7 @@ pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
 
 /// Puts a task where other workers find it: its scope's queue, or the pool's.
 pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
-    if task.header().latch.is_detached() && worker.pool().is_inherited() {
+    if task.is_detached() && worker.pool().is_inherited() {
         // The parent runs this task, and nothing in this child waits for it.
         return;
     }

@@ -5,7 +5,7 @@ use super::flags::Flags;
 use super::{Worker, WorkerThread};
 use crate::alt_queue::Cursors;
 use crate::events;
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Header, Task};
 use crate::latch::State;
 use crate::sleep::wake;
 use std::cell::Cell;
@@ -97,11 +97,11 @@ impl WorkerThread<'_> {
     }
 
     /// Takes a half out of the queue that its latch names, if no thread has begun the half.
-    pub(super) fn take_unbegun_half(self, half: &Header) -> Option<Task> {
+    pub(super) fn take_unbegun_half(self, half: &HalfHeader) -> Option<Task> {
         match half.latch.state() {
             State::Kept(keeper) => self.pool().worker(keeper).stolen_batch.take(half),
             State::Queued => self.pool().injector.take(half),
-            State::New | State::Taken(_) | State::Open | State::Spawned => None,
+            State::New | State::Taken(_) | State::Open => None,
         }
     }
 

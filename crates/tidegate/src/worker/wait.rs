@@ -8,7 +8,7 @@ use super::rob::Robber;
 use super::run;
 use super::{TaskSpan, WorkerThread};
 use super::{give, inbox};
-use crate::job::{Header, Task};
+use crate::job::{HalfHeader, Task};
 use crate::latch::{Latch, State, Thief};
 use crate::memory::{self, Look, Round};
 use crate::place;
@@ -28,10 +28,10 @@ use tidegate_sync::{clock, spin_loop, thread};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
-    Half(&'a Header),
+    Half(&'a HalfHeader),
     /// Like `Half`, but for a thread that is unwinding: the thread runs nothing while it waits, and
     /// also stops waiting if no thread has begun the half.
-    HalfUnwinding(&'a Header),
+    HalfUnwinding(&'a HalfHeader),
     Scope(&'a ScopeCore),
     /// An event outside the pool. The waiter may not rob any task.
     Outside(&'a Event),
@@ -85,7 +85,7 @@ impl<'a> Awaited<'a> {
 }
 
 /// Waits for a stolen half.
-pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
+pub(crate) fn for_half(worker: WorkerThread<'_>, half: &HalfHeader) {
     worker.tally.stolen_joins.add(1);
     let from = clock::now();
     let thief = until(worker, Awaited::Half(half));
@@ -104,7 +104,7 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
 
 /// Waits for a stolen half and runs nothing meanwhile. Returns `true` if no thread had begun the
 /// half and the caller has taken it back.
-pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> bool {
+pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
     loop {
         match half.latch.state() {
             State::Open => return false,
@@ -116,7 +116,7 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> boo
                 thread::yield_now();
             }
             State::Kept(_) | State::Queued => return true,
-            State::New | State::Taken(_) | State::Spawned => {
+            State::New | State::Taken(_) => {
                 until(worker, Awaited::HalfUnwinding(half));
             }
         }
