@@ -8,6 +8,7 @@ mod architecture;
 mod files;
 mod guide;
 mod links;
+mod measures;
 mod modules;
 mod orderings;
 mod rooms;
@@ -30,8 +31,9 @@ struct Repo {
 /// A check; returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 9] = [
     architecture::check,
+    measures::check,
     rooms::cycles,
     rooms::floors,
     files::unsafety,
