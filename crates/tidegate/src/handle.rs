@@ -24,7 +24,7 @@ use crate::start::start;
 use crate::stats::Stats;
 use crate::trace::Trace;
 use crate::worker::WorkerThread;
-use crate::worker::carry;
+use crate::worker::carry::{self, Carried};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -277,9 +277,15 @@ impl Pool {
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
+        self.inside(|current, carried| current.join(|| carried.run(a), || carried.run(b)))
+    }
+
+    /// Runs `f` in this pool, and passes it the context of the caller, which is suspended meanwhile.
+    fn inside<R: Send>(&self, f: impl FnOnce(WorkerThread<'_>, &Carried) -> R + Send) -> R {
         let suspended = carry::carry_into(self.used());
-        enter::take_part(self.used(), suspended.carried.priority(), |current| {
-            current.join(|| suspended.carried.run(a), || suspended.carried.run(b))
+        let carried = &suspended.carried;
+        enter::take_part(self.used(), carried.priority(), move |current| {
+            f(current, carried)
         })
     }
 
@@ -300,10 +306,7 @@ impl Pool {
     /// # Panics
     /// Like [`scope`](fn@crate::scope).
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-        let suspended = carry::carry_into(self.used());
-        enter::take_part(self.used(), suspended.carried.priority(), |current| {
-            scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
-        })
+        self.inside(|current, carried| scope::scope(current, |scope| carried.run(|| f(scope))))
     }
 
     /// Like [`interval::run`], in this pool. Inside the body of another interval, the limits
@@ -327,10 +330,9 @@ impl Pool {
         F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
         R: Send,
     {
-        let suspended = carry::carry_into(self.used());
-        enter::take_part(self.used(), suspended.carried.priority(), |current| {
+        self.inside(|current, carried| {
             interval::inline(current, None, |scope: &interval::Scope<'_, 'env>| {
-                suspended.carried.run(|| f(scope))
+                carried.run(|| f(scope))
             })
         })
     }

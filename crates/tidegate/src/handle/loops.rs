@@ -2,8 +2,6 @@
 
 use super::Pool;
 use crate::parallel_for::{self, Loop, ParallelItems};
-use crate::pool::enter;
-use crate::worker::carry;
 
 impl Pool {
     /// Like [`for_each`](crate::for_each), in this pool.
@@ -19,11 +17,9 @@ impl Pool {
     /// # Panics
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        let suspended = carry::carry_into(self.used());
-        let all = Loop::new(&suspended.carried);
-        let (f, all) = (&f, &all);
-        enter::take_part(self.used(), suspended.carried.priority(), move |current| {
-            parallel_for::visit_all_on(current, items, f, all);
+        let f = &f;
+        self.inside(move |current, carried| {
+            parallel_for::visit_all_on(current, items, f, &Loop::new(carried));
         });
     }
 
@@ -42,11 +38,9 @@ impl Pool {
         items: I,
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
-        let suspended = carry::carry_into(self.used());
-        let all = Loop::new(&suspended.carried);
-        let (f, all) = (&f, &all);
-        enter::take_part(self.used(), suspended.carried.priority(), move |current| {
-            parallel_for::par_map_on(current, items, f, all)
+        let f = &f;
+        self.inside(move |current, carried| {
+            parallel_for::par_map_on(current, items, f, &Loop::new(carried))
         })
     }
 
@@ -67,10 +61,9 @@ impl Pool {
         map: impl Fn(I::Item) -> T + Sync,
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
-        let suspended = carry::carry_into(self.used());
         let (map, reduce) = (&map, &reduce);
-        enter::take_part(self.used(), suspended.carried.priority(), move |current| {
-            parallel_for::map_reduce_on(current, items, map, reduce, &suspended.carried)
+        self.inside(move |current, carried| {
+            parallel_for::map_reduce_on(current, items, map, reduce, carried)
         })
     }
 }

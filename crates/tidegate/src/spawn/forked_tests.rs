@@ -15,7 +15,7 @@ fn end_after(then: impl FnOnce(Handle<u32>)) -> End {
     let handle = pool.spawn(|| 7);
     let packet = handle.shared_packet();
     let held = holding(move |stay| {
-        let _state = packet.state.lock();
+        let _inside = packet.inside.lock();
         stay();
     });
     let Some(child) = held.fork() else {

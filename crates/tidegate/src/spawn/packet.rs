@@ -9,7 +9,6 @@ use crate::worker::{Event, TaskSpan};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_policy::Priority;
-use tidegate_sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
@@ -73,20 +72,24 @@ pub(super) trait Drive: Send + Sync {
 }
 
 pub(super) struct Packet<T> {
-    pub(super) state: Mutex<State<T>>,
+    pub(super) inside: Mutex<Inside<T>>,
     /// The future, if this is the packet of a future.
     future: Option<Weak<dyn Drive>>,
     origin: Origin,
-    /// Whether the handle was dropped. Accessed under the lock of `state`.
-    dropped: AtomicBool,
-    /// Whether the handle that was dropped aborts the task. Accessed under the lock of `state`.
-    aborted: AtomicBool,
-    /// Whether the future's last waker was dropped while it waited. Stored before the future ends.
-    lost: AtomicBool,
+}
+
+pub(super) struct Inside<T> {
+    state: State<T>,
+    /// Whether the handle was dropped.
+    is_dropped: bool,
+    /// Whether the handle that was dropped aborts the task.
+    is_aborted: bool,
+    /// Whether the future's last waker was dropped while it waited.
+    is_lost: bool,
     /// How many classes are at most as urgent as the most urgent one in which another task that
     /// runs the closure has been queued, because a waiter could not run it; 0 if there is no such
-    /// task. Accessed under the lock of `state`.
-    queued_at: AtomicU8,
+    /// task.
+    queued_at: u8,
 }
 
 impl<T> Packet<T> {
@@ -106,24 +109,27 @@ impl<T> Packet<T> {
     }
 
     fn new(state: State<T>, future: Option<Weak<dyn Drive>>, origin: Origin) -> Self {
+        let inside = Inside {
+            state,
+            is_dropped: false,
+            is_aborted: false,
+            is_lost: false,
+            queued_at: 0,
+        };
         Self {
-            state: Mutex::new(state),
+            inside: Mutex::new(inside),
             future,
             origin,
-            dropped: AtomicBool::new(false),
-            aborted: AtomicBool::new(false),
-            lost: AtomicBool::new(false),
-            queued_at: AtomicU8::new(0),
         }
     }
 
     pub(super) fn is_unstarted(&self) -> bool {
-        matches!(*self.state.lock(), State::Unstarted(_))
+        matches!(self.inside.lock().state, State::Unstarted(_))
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        let state = self.state.lock_unless_lost();
-        state.is_some_and(|state| matches!(*state, State::Finished(_)))
+        let inside = self.inside.lock_unless_lost();
+        inside.is_some_and(|inside| matches!(inside.state, State::Finished(_)))
     }
 
     pub(super) fn is_future(&self) -> bool {
@@ -137,12 +143,12 @@ impl<T> Packet<T> {
 
     /// Notifies the thread in `join`, if any, that the future can be polled.
     pub(super) fn wake_driver(&self) {
-        let mut state = self.state.lock();
-        let State::Running(running) = &mut *state else {
+        let mut inside = self.inside.lock();
+        let State::Running(running) = &mut inside.state else {
             return;
         };
         let driver = running.waiter.take_if(|w| matches!(w, Waiter::Driver(_)));
-        drop(state);
+        drop(inside);
         if let Some(Waiter::Driver(event)) = driver {
             // The caller is in the middle of a task, so it keeps its slot.
             event.open_owed();
@@ -151,7 +157,7 @@ impl<T> Packet<T> {
 
     /// Records which thread polls the future. `None` if no thread does.
     pub(super) fn set_polled_by(&self, thread: Option<u64>) {
-        if let State::Running(running) = &mut *self.state.lock() {
+        if let State::Running(running) = &mut self.inside.lock().state {
             running.by = thread;
         }
     }
@@ -160,11 +166,11 @@ impl<T> Packet<T> {
     /// has begun the closure.
     pub(super) fn run(&self, pool: &PoolInner) -> bool {
         let closure = {
-            let Some(mut state) = self.state.lock_unless_lost() else {
+            let Some(mut inside) = self.inside.lock_unless_lost() else {
                 // A thread of the parent process was about to run the closure.
                 return false;
             };
-            match std::mem::replace(&mut *state, State::Over) {
+            match std::mem::replace(&mut inside.state, State::Over) {
                 State::Unstarted(Unstarted {
                     closure, waiter, ..
                 }) => {
@@ -172,13 +178,13 @@ impl<T> Packet<T> {
                     // runs the closure, that task may end before the closure does.
                     pool.hold();
                     let by = Some(serial::of_this_thread());
-                    *state = State::Running(Running { by, waiter });
+                    inside.state = State::Running(Running { by, waiter });
                     closure
                 }
                 State::Aborted(Unstarted {
                     closure, waiter, ..
                 }) => {
-                    drop(state);
+                    drop(inside);
                     // The destructors are user code, which must not unwind out of a detached task.
                     if let Err(payload) = unwind::catch(|| drop(closure)) {
                         self.report(payload, UnhandledPanic::Task, pool);
@@ -188,7 +194,7 @@ impl<T> Packet<T> {
                     return true;
                 }
                 other => {
-                    *state = other;
+                    inside.state = other;
                     return false;
                 }
             }
@@ -203,18 +209,17 @@ impl<T> Packet<T> {
     }
 
     pub(super) fn finish(&self, result: Result<T, Payload>, pool: &PoolInner) {
-        let mut state = self.state.lock();
-        // Relaxed: under the lock.
-        if !self.dropped.load(Ordering::Relaxed) {
-            let before = std::mem::replace(&mut *state, State::Finished(result));
-            drop(state);
+        let mut inside = self.inside.lock();
+        if !inside.is_dropped {
+            let before = std::mem::replace(&mut inside.state, State::Finished(result));
+            drop(inside);
             if let State::Running(Running { waiter, .. }) = before {
                 waiter.into_iter().for_each(|waiter| waiter.notify(pool));
             }
             return;
         }
-        let before = std::mem::replace(&mut *state, State::Over);
-        drop(state);
+        let before = std::mem::replace(&mut inside.state, State::Over);
+        drop(inside);
         // No handle is left, so a panic is reported, and the result is dropped here.
         let dropped = unwind::catch(|| {
             drop(before);
@@ -237,15 +242,17 @@ impl<T> Packet<T> {
 
     /// Records that nothing can continue the future, which is about to end with a panic.
     pub(super) fn set_lost(&self) {
-        // Relaxed: a thread that sees the end of the future has taken the lock of `state` since.
-        self.lost.store(true, Ordering::Relaxed);
+        self.inside.lock().is_lost = true;
     }
 
     /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
     /// not failed if its handle has aborted it.
     fn report_unless_unwanted(&self, payload: Payload, pool: &PoolInner) {
-        // Relaxed: `aborted` was read or stored under the lock, after the other side's accesses.
-        match self.lost.load(Ordering::Relaxed) && self.aborted.load(Ordering::Relaxed) {
+        let is_unwanted = {
+            let inside = self.inside.lock();
+            inside.is_lost && inside.is_aborted
+        };
+        match is_unwanted {
             true => unwind::let_go(payload),
             false => self.report(payload, UnhandledPanic::Task, pool),
         }
@@ -253,11 +260,11 @@ impl<T> Packet<T> {
 
     /// Takes the result. Returns `None` if the task has not finished.
     pub(super) fn take(&self) -> Option<Result<T, Payload>> {
-        let mut state = self.state.lock_unless_lost()?;
-        match std::mem::replace(&mut *state, State::Over) {
+        let mut inside = self.inside.lock_unless_lost()?;
+        match std::mem::replace(&mut inside.state, State::Over) {
             State::Finished(result) => Some(result),
             other => {
-                *state = other;
+                inside.state = other;
                 None
             }
         }
@@ -266,16 +273,16 @@ impl<T> Packet<T> {
     /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
     /// if the task has finished.
     pub(super) fn register(&self, waiter: Waiter, pool: &PoolInner) -> Registered {
-        let Some(mut state) = self.state.lock_unless_lost() else {
+        let Some(mut inside) = self.inside.lock_unless_lost() else {
             return Registered::InParent;
         };
-        let (slot, registered) = match &mut *state {
+        let (slot, registered) = match &mut inside.state {
             State::Unstarted(unstarted) => (&mut unstarted.waiter, Registered::Unstarted),
             State::Running(running) => (&mut running.waiter, Registered::Running(running.by)),
             State::Finished(_) | State::Aborted(_) | State::Over => return Registered::Finished,
         };
         let before = slot.replace(waiter);
-        drop(state);
+        drop(inside);
         // Not under the lock.
         discard(before, pool);
         registered
@@ -284,34 +291,34 @@ impl<T> Packet<T> {
     /// Called when a handle that aborts its task is dropped, before `abandon`. Returns whether the
     /// task is running.
     pub(super) fn abort(&self) -> bool {
-        let Some(mut state) = self.state.lock_unless_lost() else {
+        let Some(mut inside) = self.inside.lock_unless_lost() else {
             return false;
         };
-        *state = match std::mem::replace(&mut *state, State::Over) {
+        inside.state = match std::mem::replace(&mut inside.state, State::Over) {
             State::Unstarted(unstarted) => State::Aborted(unstarted),
             other => other,
         };
-        matches!(*state, State::Running(_))
+        matches!(inside.state, State::Running(_))
     }
 
     /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the result, and
     /// reports its panic, because no handle will resume it.
     pub(super) fn abandon(&self, aborts: bool, pool: &PoolInner) {
-        let Some(mut state) = self.state.lock_unless_lost() else {
+        let Some(mut inside) = self.inside.lock_unless_lost() else {
             return;
         };
-        // Relaxed: under the lock.
-        self.dropped.store(true, Ordering::Relaxed);
-        self.aborted.store(aborts, Ordering::Relaxed);
-        let (waiter, result) = match &mut *state {
+        inside.is_dropped = true;
+        inside.is_aborted = aborts;
+        let state = &mut inside.state;
+        let (waiter, result) = match state {
             State::Unstarted(unstarted) | State::Aborted(unstarted) => {
                 (unstarted.waiter.take(), None)
             }
             State::Running(running) => (running.waiter.take(), None),
-            State::Finished(_) => (None, Some(std::mem::replace(&mut *state, State::Over))),
+            State::Finished(_) => (None, Some(std::mem::replace(state, State::Over))),
             State::Over => (None, None),
         };
-        drop(state);
+        drop(inside);
         discard(waiter, pool);
         let Some(State::Finished(result)) = result else {
             return;
@@ -325,10 +332,10 @@ impl<T> Packet<T> {
 impl<T: 'static> Packet<T> {
     /// Gives the closure the class of its waiter, unless a thread has begun it.
     pub(super) fn raise(&self, class: Priority) {
-        let Some(mut state) = self.state.lock_unless_lost() else {
+        let Some(mut inside) = self.inside.lock_unless_lost() else {
             return;
         };
-        if let State::Unstarted(unstarted) = &mut *state {
+        if let State::Unstarted(unstarted) = &mut inside.state {
             unstarted.raise(class);
         }
     }
@@ -341,16 +348,18 @@ impl<T: 'static> Packet<T> {
         pool: &Arc<PoolInner>,
         class: Option<Priority>,
     ) -> Option<Hold> {
-        let mut state = self.state.lock();
-        let State::Unstarted(unstarted) = &mut *state else {
+        let mut inside = self.inside.lock();
+        let Inside {
+            state, queued_at, ..
+        } = &mut *inside;
+        let State::Unstarted(unstarted) = state else {
             return None;
         };
         let effective = class.unwrap_or(pool.options.priority) as u8 + 1;
-        // Relaxed, both: under the lock.
-        if self.queued_at.load(Ordering::Relaxed) >= effective {
+        if *queued_at >= effective {
             return None;
         }
-        self.queued_at.store(effective, Ordering::Relaxed);
+        *queued_at = effective;
         if let Some(class) = pool.classes.above(class) {
             unstarted.raise(class);
         }
