@@ -145,7 +145,9 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
         &signals,
         &mut terminal,
         started,
-    )?;
+    );
+    // There is nothing to end if it has not started.
+    let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => {
             let watcher = watcher.as_ref().map(Watcher::identity);

@@ -95,8 +95,8 @@ impl Program {
 
     /// Ends the program's processes.
     ///
-    /// When the supervisor of a stopped group ends, the kernel continues the group, whose processes
-    /// may start others until they are killed. So this repeats until it finds no more.
+    /// When the last process that supervises a stopped group ends, the kernel continues the group,
+    /// whose processes may start others until they are killed. So this repeats until it finds no more.
     fn end(&self) {
         let mut known = Vec::new();
         for _ in 0..LOOKS {

@@ -1,15 +1,15 @@
 //! Tasks as the deques see them: a header at the start of a larger object.
 //!
-//! Four kinds of object begin with a [`Header`]: the second half of a join (in the joiner's frame),
+//! Four types of object begin with a [`Header`]: the second half of a join (in the joiner's frame),
 //! a closure spawned into a scope or detached (on the heap), and a closure installed from outside
 //! (in the caller's frame). A [`Task`] is the right to run one of these objects once. The worker
 //! that takes a task out of a deque or queue runs it, passes it on or gives it back. A task is
 //! never dropped.
 //!
 //! **Fields.** The header is written before the task is pushed, and read by the workers that hold
-//! the task. Only a half has a latch; [`crate::latch`] describes its word. The closure belongs to the pusher until the push,
-//! then to the holder of the [`Task`]. The result belongs to the runner until it opens the latch,
-//! then to the joiner.
+//! the task. Only a half has a latch; [`crate::latch`] describes its word. The closure belongs to
+//! the pusher until the push, then to the holder of the [`Task`]. The result belongs to the runner
+//! until it opens the latch, then to the joiner.
 
 pub(crate) mod blocks;
 
@@ -81,8 +81,8 @@ pub(crate) struct HalfHeader {
 
 impl HalfHeader {
     /// # Safety
-    /// 1. The run of `kind`, the kind of a half, may be called once with the object that begins with
-    ///    this header.
+    /// 1. The run of `kind`, the kind of a half, may be called once with the object that begins
+    ///    with this header.
     #[inline(always)]
     pub(crate) unsafe fn new(kind: &'static Kind) -> Self {
         Self {

@@ -131,6 +131,7 @@ pub(crate) fn thread_count(pool: &PoolInner) -> usize {
 pub(crate) fn dismiss(pool: &PoolInner, t: usize) {
     let mut ledger = pool.change();
     let served = ledger.stop(t, Status::Gone);
+    let ledger = ledger.publish();
     pool.advance_end(&ledger);
     let hungry = ledger.has_vacancy() && !pool.is_over();
     drop(ledger);

@@ -14,6 +14,7 @@ use tidegate_policy::WaitPolicy;
 /// leaves in the deque.
 #[inline]
 pub(crate) fn run_in_context(worker: WorkerThread<'_>, scope: NonNull<ScopeCore>, task: Task) {
+    debug_assert_eq!(task.scope().map(NonNull::from), Some(scope));
     task.count();
     let outer = worker.enter_context(scope.as_ptr());
     let ended = unwind::catch(|| task.run(worker.as_runner()));

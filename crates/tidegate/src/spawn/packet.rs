@@ -248,10 +248,8 @@ impl<T> Packet<T> {
     /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
     /// not failed if its handle has aborted it.
     fn report_unless_unwanted(&self, payload: Payload, pool: &PoolInner) {
-        let is_unwanted = {
-            let inside = self.inside.lock();
-            inside.is_lost && inside.is_aborted
-        };
+        let inside = self.inside.lock_unless_lost();
+        let is_unwanted = inside.is_some_and(|inside| inside.is_lost && inside.is_aborted);
         match is_unwanted {
             true => unwind::let_go(payload),
             false => self.report(payload, UnhandledPanic::Task, pool),
