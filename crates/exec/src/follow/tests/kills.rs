@@ -4,6 +4,7 @@ use super::following::Table;
 use super::roles::{Actor, kill_process, masks, two_processors, until, watcher_in_test};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use procfs::process::Process;
 use std::thread;
 use std::time::Duration;
 use tidegate_share::confinement::restore_abandoned;
@@ -43,6 +44,10 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
         until("the program is confined", is_confined);
     }
     thread::sleep(delay);
+    // The command may be about to start its watcher.
+    let command = Pid::from_raw(actor.pid());
+    kill(command, Signal::SIGSTOP).unwrap();
+    until("all its threads have stopped", || has_stopped(actor.pid()));
     let watcher = actor.watcher();
     if matches!(victim, Victim::Command) {
         // A supervisor may send a signal to all processes first.
@@ -60,8 +65,16 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
     }
     let is_restored = || masks(actor.program).iter().all(|mask| mask == own);
     match victim {
+        // It died before it started its watcher.
+        Victim::Command if watcher.is_none() => {
+            let is_abandoned = !table.is_alone();
+            let restored = restore_abandoned(&table.location());
+            assert_eq!(restored, usize::from(is_abandoned));
+            assert!(is_early && is_restored());
+        }
         Victim::Command => until("the watcher restores", || is_restored() && table.is_alone()),
         Victim::Watcher => {
+            kill(command, Signal::SIGCONT).unwrap();
             until("the command lives on", is_confined);
             kill_process(actor.program);
             actor.end();
@@ -78,6 +91,14 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
         table.is_alone(),
         "after the death of {victim:?}, a record is left"
     );
+}
+
+/// Returns whether all threads of a process have stopped. One that starts a process stops once that
+/// has its own program.
+fn has_stopped(pid: i32) -> bool {
+    let tasks = Process::new(pid).unwrap().tasks().unwrap();
+    let mut states = tasks.filter_map(|task| Some(task.ok()?.stat().ok()?.state));
+    states.all(|state| state == 'T')
 }
 
 #[test]
