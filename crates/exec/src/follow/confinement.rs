@@ -8,7 +8,7 @@ use crate::{How, say};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use tidegate_share::confinement::Record;
-use tidegate_share::{CpuMask, Location, Refusal};
+use tidegate_share::{CpuMask, Location};
 
 /// What to do if `--how quota` is impossible.
 const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
@@ -139,24 +139,18 @@ impl Ready {
     /// Creates the record and starts its watcher, which `tree` leaves out. Returns `None` if the
     /// system has no process for the watcher now; it may have one later.
     fn confinement(&mut self, tree: &mut Tree) -> Result<Option<Confinement>, String> {
-        let line = |refusal: Refusal| refusal.to_string();
-        let mut record = Record::create(&self.location).map_err(line)?;
-        let folder = self.leaf.as_ref().map(Leaf::folder);
-        let recorded = folder.map_or(Ok(()), |folder| record.quota(folder));
-        let watcher = match recorded.map(|()| (self.watch)(record.path())) {
-            Ok(Ok(watcher)) => watcher,
-            failed => {
+        let record = Record::create(&self.location);
+        let mut record = record.map_err(|refusal| refusal.to_string())?;
+        let watcher = match self.guard(&mut record) {
+            Ok(watcher) => watcher,
+            Err(error) => {
                 // This removes the record. If it fails, the next process of this user does so.
                 let _ = record.restore();
-                let Err(error) = failed.map_err(line)? else {
-                    unreachable!("a watcher has started");
-                };
-                let why = format!("cannot start its watcher: {error}");
                 if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) {
-                    return Err(why);
+                    return Err(error.to_string());
                 }
                 if !std::mem::replace(&mut self.has_waited, true) {
-                    say(&format!("the program is not confined yet: {why}"));
+                    say(&format!("the program is not confined yet: {error}"));
                 }
                 return Ok(None);
             }
@@ -166,6 +160,18 @@ impl Ready {
             Some(leaf) => Confinement::Quota(record, watcher, leaf),
             None => Confinement::Affinity(Affinity::new(record, self.program), watcher),
         }))
+    }
+
+    /// Records the cgroup, if there is one, and starts the watcher of the record.
+    fn guard(&self, record: &mut Record) -> io::Result<Watcher> {
+        if let Some(leaf) = &self.leaf {
+            let recorded = record.quota(leaf.folder());
+            recorded.map_err(|refusal| io::Error::other(refusal.to_string()))?;
+        }
+        (self.watch)(record.path()).map_err(|error| {
+            let why = format!("cannot start its watcher: {error}");
+            io::Error::new(error.kind(), why)
+        })
     }
 }
 

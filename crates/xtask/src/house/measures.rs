@@ -1,6 +1,6 @@
 //! Measures of size, which the table of ARCHITECTURE.md limits: each may only fall.
 
-use super::source::{has_word, is_comment, tests};
+use super::source::{self, has_word, is_comment};
 use super::{Repo, modules, violation};
 
 const PAGE: &str = "ARCHITECTURE.md";
@@ -113,10 +113,8 @@ fn way(page: &str) -> Vec<&str> {
 
 /// Returns the lines of code, without comments, tests and empty lines.
 fn code(text: &str) -> Vec<&str> {
-    let lines: Vec<&str> = text.lines().collect();
-    let shipped = lines.iter().zip(tests(&lines)).filter(|(_, test)| !test);
-    let shipped = shipped.map(|(line, _)| *line);
-    shipped
+    let lines = source::shipped(text);
+    lines
         .filter(|line| !line.trim().is_empty() && !is_comment(line))
         .collect()
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::Repo;
-use super::source::{self, tests};
+use super::source;
 
 /// The root files of crates.
 const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
@@ -115,9 +115,9 @@ struct Path {
 /// Returns the imports in the code of this module, and all paths that begin with `crate::` or
 /// `super::`. Leaves out tests.
 fn paths(module: &[String], text: &str) -> Vec<Path> {
-    let lines: Vec<&str> = text.lines().collect();
-    let shipped = lines.iter().zip(tests(&lines)).filter(|(_, test)| !test);
-    let text: String = shipped.flat_map(|(line, _)| [line, "\n"]).collect();
+    let text: String = source::shipped(text)
+        .flat_map(|line| [line, "\n"])
+        .collect();
     let mut paths = Vec::new();
     // A text that has no tokens does not compile.
     walk(text.parse().unwrap_or_default(), module, &mut paths);

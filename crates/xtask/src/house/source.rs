@@ -55,6 +55,14 @@ pub fn tests(lines: &[&str]) -> Vec<bool> {
     tests
 }
 
+/// Returns the lines that do not belong to a test.
+pub fn shipped(text: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tests = tests(&lines);
+    let lines = lines.into_iter().zip(tests);
+    lines.filter(|(_, test)| !test).map(|(line, _)| line)
+}
+
 /// Returns the path prefixes of the modules that the file at `path` declares for tests.
 pub fn test_modules(path: &str, text: &str) -> Vec<String> {
     let parent = path.trim_end_matches(".rs");
