@@ -1,4 +1,4 @@
-//! A [`tidegate::Pool`] as a [thread pool](ThreadPool) of [`orx_parallel`]: all of its parallel
+//! A [`tidegate::Pool`](tidegate_core::Pool) as a [thread pool](ThreadPool) of [`orx_parallel`]: all of its parallel
 //! iterators run on Tidegate's workers.
 //!
 //! ```
@@ -32,21 +32,21 @@
 //!
 //! # Nesting and panics
 //!
-//! A closure of a computation may start another computation, or call [`tidegate::join`], on the
+//! A closure of a computation may start another computation, or call [`tidegate::join`](fn@tidegate_core::join), on the
 //! same pool. A worker that waits for the inner call only runs tasks of that call, so it cannot run
 //! an unrelated task that needs a lock which the closure holds. This holds for the default
-//! [`Builder::wait`](tidegate::Builder::wait), and for pools without a memory budget.
+//! [`Builder::wait`](tidegate_core::Builder::wait), and for pools without a memory budget.
 //!
 //! If a closure panics, the other tasks process the remaining items. Then the call that runs the
 //! computation resumes the first panic, with its payload. Further panics are passed to
-//! [`Builder::on_panic`](tidegate::Builder::on_panic).
+//! [`Builder::on_panic`](tidegate_core::Builder::on_panic).
 //!
 //! # Context and cancellation
 //!
-//! [Task-local values](tidegate::TaskLocal) and [cancellation tokens](tidegate::CancelToken) follow
+//! Task-local values (`tidegate::TaskLocal`) and cancellation tokens (`tidegate::CancelToken`) follow
 //! the closures of a computation to the workers that run them. A cancelled token alone stops no
 //! computation. To stop a computation, let its closures return the error of
-//! [`check_cancelled`](tidegate::check_cancelled), and make it fallible:
+//! `tidegate::check_cancelled`, and make it fallible:
 //!
 //! ```
 //! use orx_parallel::*;
@@ -73,19 +73,20 @@
 //! * Only the body of a [`scope`](ThreadPool::scope) can spawn: a task cannot keep the scope, whose
 //!   reference has a shorter lifetime. So a task that has taken a chunk cannot give a part of it to
 //!   an idle worker, and `chunk_size` limits how evenly the work can be divided. Closures that
-//!   fork, by [`tidegate::join`] or a computation of their own, have no such limit.
+//!   fork, by [`tidegate::join`](fn@tidegate_core::join) or a computation of their own, have no such limit.
 //! * The compiler accepts a direct call of `scope` only if the closure and the pool borrow nothing,
 //!   because the trait's bound holds for every lifetime. For tasks that borrow, call
-//!   [`run_all`](ThreadPool::run_all) or [`tidegate::scope`](fn@tidegate::scope).
+//!   [`run_all`](ThreadPool::run_all) or [`tidegate::scope`](fn@tidegate_core::scope).
 //! * `use_new`, `use_vec` and `fold` create one state for each task. A worker that runs two tasks,
 //!   one after the other, uses two states.
 //! * In `iter_into_par`, tasks spin while they wait for the iterator. A worker that spins never
 //!   reaches a point at which it could stop for another program. If the pool has fewer slots than
 //!   tasks, because other programs run, the iterator's `next` should not fork, wait, or call
-//!   [`tidegate::blocking`] or [`tidegate::yield_point`]: its worker may give its slot up there,
+//!   [`tidegate::blocking`](fn@tidegate_core::blocking) or
+//!   [`tidegate::yield_point`](fn@tidegate_core::yield_point): its worker may give its slot up there,
 //!   and the spinning ones keep theirs. It then continues without a slot after a grace period
 //!   (`owed-grace` and `preempted-grace` in `tidegate tunables`), so an item may take many
-//!   milliseconds. For such a source use [`tidegate::stream`](fn@tidegate::stream).
+//!   milliseconds. For such a source use `tidegate::stream`.
 //! * `par_recursive` runs in waves, each of which ends before the next one begins.
 //! * `par()` and the similar methods start the threads of orx-parallel's default pool at their
 //!   first call, even if [`runner`](orx_parallel::Par::runner) then names another pool. These
@@ -101,7 +102,7 @@
 use std::num::NonZeroUsize;
 
 use orx_parallel::{Scope, ThreadPool};
-use tidegate::Pool;
+use tidegate_core::Pool;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -127,7 +128,7 @@ impl<'p> TidegatePool<'p> {
 
 impl TidegatePool<'static> {
     /// Uses the pool of the task that starts the computation, or the global pool outside of any
-    /// pool, like [`tidegate::scope`](fn@tidegate::scope).
+    /// pool, like [`tidegate::scope`](fn@tidegate_core::scope).
     ///
     /// ```
     /// use orx_parallel::*;
@@ -155,25 +156,25 @@ impl ThreadPool for TidegatePool<'_> {
         'env: 'scope,
         for<'s> F: FnOnce(ScopeRef<'s, 'scope>) + Send,
     {
-        let body = |scope: &tidegate::Scope<'scope>| f(ScopeRef(scope));
+        let body = |scope: &tidegate_core::Scope<'scope>| f(ScopeRef(scope));
         match self.0 {
             Some(pool) => pool.scope(body),
-            None => tidegate::scope(body),
+            None => tidegate_core::scope(body),
         }
     }
 
     fn max_num_threads(&self) -> NonZeroUsize {
         let workers = self
             .0
-            .map_or_else(tidegate::current_num_workers, Pool::workers);
+            .map_or_else(tidegate_core::current_num_workers, Pool::workers);
         NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN)
     }
 }
 
-/// A [`tidegate::Scope`] that implements orx-parallel's [`Scope`]. The body of
+/// A [`tidegate::Scope`](tidegate_core::Scope) that implements orx-parallel's [`Scope`]. The body of
 /// [`ThreadPool::scope`] gets one.
 #[derive(Clone, Copy)]
-pub struct ScopeRef<'s, 'scope>(&'s tidegate::Scope<'scope>);
+pub struct ScopeRef<'s, 'scope>(&'s tidegate_core::Scope<'scope>);
 
 impl<'s, 'env, 'scope> Scope<'s, 'env, 'scope> for ScopeRef<'s, 'scope> {
     fn run<W>(self, work: W)

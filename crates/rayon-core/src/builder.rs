@@ -8,7 +8,7 @@ use crate::thread::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{fmt, io, mem, process, thread};
-use tidegate::closed::{self, Closed, ClosedPool, Refused, UnhandledPanic, UnstartedThread};
+use tidegate_core::door::closed::{self, Closed, ClosedPool, Refused, UnhandledPanic, UnstartedThread};
 
 type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -143,7 +143,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 
     fn build_with(self, forgiving: bool) -> Result<ThreadPool, ThreadPoolBuildError> {
         let threads = self.threads();
-        let mut builder = tidegate::Pool::builder().name("rayon");
+        let mut builder = tidegate_core::Pool::builder().name("rayon");
         if let Some(threads) = &threads {
             builder = builder.workers(threads.number.min(closed::most_threads()));
         }

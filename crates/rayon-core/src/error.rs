@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::{fmt, io};
-use tidegate::BuildError;
+use tidegate_core::BuildError;
 
 /// The error returned if a pool cannot be built.
 #[derive(Debug)]

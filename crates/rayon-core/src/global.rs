@@ -4,7 +4,7 @@ use crate::builder::ThreadPoolBuilder;
 use crate::error::{Kind, ThreadPoolBuildError};
 use crate::pool::ThreadPool;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use tidegate::closed::{Entry, Member};
+use tidegate_core::door::closed::{Entry, Member};
 
 static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
 

@@ -2,7 +2,7 @@
 
 use crate::global::global;
 use std::marker::PhantomData;
-use tidegate::closed::Member;
+use tidegate_core::door::closed::Member;
 
 /// The argument of the closures of [`join_context`]. It shows whether the closure
 /// runs on another thread.

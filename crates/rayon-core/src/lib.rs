@@ -24,7 +24,7 @@
 //! have no effect here, and a pool shares the machine only if `TIDEGATE_SHARE` is set to `auto` or
 //! `on`. Tidegate's other variables have their usual meaning.
 //!
-//! This crate is a thin layer over [`tidegate::closed`] and does no scheduling itself.
+//! This crate is a thin layer over [`tidegate_core::door::closed`] and does no scheduling itself.
 
 #![deny(missing_docs)]
 

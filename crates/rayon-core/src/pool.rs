@@ -5,7 +5,7 @@ use crate::global::global_pool;
 use crate::scope::{Scope, ScopeFifo};
 use std::error::Error;
 use std::fmt;
-use tidegate::closed::{self, ClosedPool, Entry, Member};
+use tidegate_core::door::closed::{self, ClosedPool, Entry, Member};
 
 /// A thread pool, built by [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
 ///

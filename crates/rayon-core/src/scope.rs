@@ -6,19 +6,19 @@
 use crate::broadcast::BroadcastContext;
 use crate::global::{global, here};
 use std::fmt;
-use tidegate::closed::{self, Member};
+use tidegate_core::door::closed::{self, Member};
 
 /// A scope for tasks that borrow data outside the scope; see [`scope`] and [`in_place_scope`].
 #[repr(transparent)]
-pub struct Scope<'scope>(tidegate::Scope<'scope>);
+pub struct Scope<'scope>(tidegate_core::Scope<'scope>);
 
 /// A [`Scope`] in which tasks spawned by the same thread start in spawn order; see [`scope_fifo`]
 /// and [`in_place_scope_fifo`].
 #[repr(transparent)]
-pub struct ScopeFifo<'scope>(tidegate::Scope<'scope>);
+pub struct ScopeFifo<'scope>(tidegate_core::Scope<'scope>);
 
 impl<'scope> Scope<'scope> {
-    pub(crate) fn of<'a>(scope: &'a tidegate::Scope<'scope>) -> &'a Self {
+    pub(crate) fn of<'a>(scope: &'a tidegate_core::Scope<'scope>) -> &'a Self {
         // SAFETY: a transparent type has the layout of its only field, and the reference to that
         // field is valid for the same lifetime.
         unsafe { &*std::ptr::from_ref(scope).cast() }
@@ -54,7 +54,7 @@ impl<'scope> Scope<'scope> {
 }
 
 impl<'scope> ScopeFifo<'scope> {
-    pub(crate) fn of<'a>(scope: &'a tidegate::Scope<'scope>) -> &'a Self {
+    pub(crate) fn of<'a>(scope: &'a tidegate_core::Scope<'scope>) -> &'a Self {
         // SAFETY: as in `Scope::of`.
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
@@ -135,7 +135,7 @@ where
     in_pool(|scope| op(ScopeFifo::of(scope)))
 }
 
-fn in_pool<'scope, R: Send>(op: impl FnOnce(&tidegate::Scope<'scope>) -> R + Send) -> R {
+fn in_pool<'scope, R: Send>(op: impl FnOnce(&tidegate_core::Scope<'scope>) -> R + Send) -> R {
     Member::with(|member| match member {
         Some(member) => member.scope(op),
         None => global().inside(|member| member.scope(op)),

@@ -1,7 +1,7 @@
 //! The threads of a pool that is being built, and how they start.
 
 use std::{fmt, io};
-use tidegate::closed::UnstartedThread;
+use tidegate_core::door::closed::UnstartedThread;
 
 /// A thread of a pool that is being built. A [spawn
 /// handler](crate::ThreadPoolBuilder::spawn_handler) must start a system thread that calls

@@ -154,7 +154,7 @@ fn check_promises(pool: &ThreadPool) {
 fn pool_follows_quota_and_affinity() {
     watched(|| {
         let machine = MadeUp::new();
-        tidegate::closed::pretend_machine(machine.0.clone());
+        tidegate_core::door::closed::pretend_machine(machine.0.clone());
         let follows = ThreadPoolBuilder::new().build().unwrap();
         check_promises(&follows);
         leaves_no_handler();

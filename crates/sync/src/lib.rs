@@ -33,6 +33,8 @@ pub mod cell;
 pub mod clock;
 pub mod futex;
 pub mod lock;
+#[cfg(loom)]
+pub mod model;
 #[cfg(not(any(loom, miri)))]
 pub mod pages;
 pub mod park;

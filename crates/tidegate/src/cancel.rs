@@ -1,6 +1,6 @@
 //! Cancellation: tokens, and functions that stop when their token is cancelled.
 //!
-//! A token is a task-local value ([`crate::task_context`]), so the tree of tokens is the tree of
+//! A token is a task-local value ([`crate::task_local`]), so the tree of tokens is the tree of
 //! scopes: [`try_scope`](fn@try_scope) and [`try_for_each`] make a child of the caller's token, and
 //! everything below sees it. Cancelling sets one flag. A check reads the flags of the token and of
 //! all its ancestors.
@@ -14,7 +14,7 @@ pub use scope::{TryScope, try_scope};
 pub use token::{CancelToken, Cancelled, check_cancelled, shield, with_deadline};
 use token::{child_of_current, keep_first};
 
-/// Runs `a` and `b` like [`join`](crate::join()), unless the caller's token is cancelled before
+/// Runs `a` and `b` like [`join`](tidegate_core::join()), unless the caller's token is cancelled before
 /// they begin.
 ///
 /// A closure that has not begun when the token is cancelled is dropped. A panic of one closure does
@@ -34,7 +34,7 @@ use token::{child_of_current, keep_first};
 /// [`Cancelled`], if at least one of the closures was dropped.
 ///
 /// # Panics
-/// As in [`join`](crate::join()).
+/// As in [`join`](tidegate_core::join()).
 pub fn try_join<A, B, RA, RB>(a: A, b: B) -> Result<(RA, RB), Cancelled>
 where
     A: FnOnce() -> RA + Send,
@@ -43,10 +43,10 @@ where
     RB: Send,
 {
     let Some(token) = CancelToken::current() else {
-        return Ok(crate::join(a, b));
+        return Ok(tidegate_core::join(a, b));
     };
     token.check()?;
-    let (a, b) = crate::join(
+    let (a, b) = tidegate_core::join(
         || token.check().map(|()| a()),
         || token.check().map(|()| b()),
     );

@@ -48,12 +48,6 @@ pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Recorder, Recording, Span};
 
 use crate::cancel::token::check_cancelled;
-use crate::global::global;
-use crate::pool::enter;
-use crate::scope;
-use crate::unwind;
-use crate::worker::carry;
-use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
 use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
@@ -67,6 +61,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use tidegate_core::door::{FrameWorker, WorkerThread, carry, enter, global, scope, unwind};
 use tidegate_sync::clock;
 use tree::Tree;
 
@@ -157,7 +152,7 @@ where
     F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R,
 {
     let (result, root) = scope::scope(current, |scope| {
-        let core = scope.core();
+        let core = scope::core(scope);
         // SAFETY: 1. the scope ends before this function does.
         unsafe { tree.hang_on(core) };
         let unused = |_: &Scope<'_, '_>| Ok::<(), BoxError>(());

@@ -126,7 +126,7 @@
 //! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
 //! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
 //! | `TIDEGATE_GLOBAL` | if `off`, a call that would use the global pool panics; the pool of `rayon-core` ignores this variable | `off` |
-//! | `TIDEGATE_TABLE` | the file that programs share ([`tidegate_share`]) | `/dev/shm/my/table` |
+//! | `TIDEGATE_TABLE` | the file that programs share (`docs/table.md`) | `/dev/shm/my/table` |
 //! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |
 //!
 //! If a value is invalid, [`Builder::build`] returns an error that names the variable and the
@@ -192,93 +192,60 @@
 //! [`broadcast`]: fn@broadcast
 //! [`stats`]: fn@stats
 //! [`stream`]: fn@stream
+//! [`Pool::install`]: tidegate_core::Pool::install
+//! [`Pool::install_at`]: tidegate_core::Pool::install_at
+//! [`Pool::stats`]: tidegate_core::Pool::stats
 
 #![deny(missing_docs)]
 
-mod allocator;
-mod alt_queue;
-mod blocking;
-mod broadcast;
 mod cancel;
-mod cells;
-#[doc(hidden)]
-pub mod closed;
-mod controller_handle;
-mod events;
-mod explain;
-mod fork;
-mod global;
+/// Helpers for tests that run code in child processes.
+#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+#[path = "../tests/support/forks.rs"]
+mod forks;
 mod handle;
 pub mod interval;
-mod job;
-mod jobserver;
-mod latch;
-mod layout;
-pub mod memory;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(all(test, loom))]
 mod models;
-mod options;
-mod origin;
 mod owned;
-mod panics;
 mod parallel_for;
-mod place;
-pub mod policy;
-mod pool;
-mod priority;
-mod queue;
 mod results;
-mod scope;
-mod share_controller;
-mod simulated;
-mod sleep;
 mod sort;
 mod spawn;
-mod start;
-mod stats;
 mod stream;
 pub mod sync;
-mod task_context;
 mod task_local;
 #[cfg(all(feature = "testing", not(loom)))]
 pub mod testing;
-pub mod trace;
-mod unwind;
-mod worker;
-mod worker_id;
-mod yield_now;
 
-pub use blocking::{blocking, yield_point};
 pub use cancel::{
     CancelToken, Cancelled, TryScope, check_cancelled, shield, try_for_each, try_join, try_scope,
     with_deadline,
 };
-pub use global::{build_global, current_num_workers, current_place, places};
-pub use handle::{Pool, ShutdownTimeout};
-pub use options::{BuildError, Builder};
-pub use origin::Origin;
-pub use panics::PanicReport;
+pub use handle::Pool;
 pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce, par_map};
-pub use place::PlaceId;
-pub use scope::Scope;
 pub use sort::{sort_unstable, sort_unstable_by};
 pub use spawn::{Handle, QueueFull, spawn_at_priority, spawn_named};
-pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 pub use stream::{Mapped, Ordered, Stream, stream};
 pub use task_local::TaskLocal;
-#[doc(inline)]
-pub use tidegate_machine as machine;
-pub use worker::WorkerLocal;
 #[cfg(feature = "tracing")]
-pub use worker::carry::carry_span;
-pub use worker_id::{WorkerId, current_worker};
+#[doc(inline)]
+pub use tidegate_core::carry_span;
+#[doc(inline)]
+pub use tidegate_core::{
+    Breakdown, BuildError, Counters, Histogram, MemoryStats, Origin, PanicReport, PlaceId, Scope,
+    ShutdownTimeout, Stats, Waiting, WorkerId, WorkerLocal, WorkerStats, blocking, broadcast,
+    build_global, current_num_workers, current_place, current_worker, join, machine, memory,
+    places, policy, scope, stats, trace, yield_point,
+};
 
-use pool::{PoolInner, enter, observe};
 use std::panic::Location;
-use std::sync::Arc;
-use worker::{WorkerThread, carry};
+use tidegate_core::door::{self, WorkerThread, origin};
+
+/// Configures a [`Pool`].
+pub type Builder = tidegate_core::Builder<Pool>;
 
 /// Runs the examples of the README files and of the guide as tests.
 #[cfg(doctest)]
@@ -314,141 +281,6 @@ mod shown {
     mod public_bugs {}
 }
 
-/// Runs `a` and `b`, possibly in parallel, and returns both results.
-///
-/// `a` runs directly. `b` runs after `a` on the same stack, unless another worker has stolen `b`.
-/// In that case, the call runs tasks that `b` has forked, or sleeps, until `b` has ended. If the
-/// caller belongs to no pool, both closures run in the global pool, on the caller's own stack if
-/// the pool has a free slot.
-///
-/// ```
-/// let text = String::from("borrowed by both");
-/// let (words, letters) = tidegate::join(|| text.split(' ').count(), || text.len());
-/// assert_eq!((words, letters), (3, 16));
-/// ```
-///
-/// # Panics
-/// If `a` or `b` panics, resumes that panic after the other closure has ended. If `a` panics before
-/// `b` has begun, `b` is dropped. If both panic, resumes the panic of `a`, and passes the other one
-/// to [`Builder::on_panic`].
-///
-/// # What the compiler rejects
-/// Two closures that write the same variable, or a closure that writes what the other reads:
-/// ```compile_fail,E0499
-/// let mut sum = 0;
-/// tidegate::join(|| sum += 1, || sum += 2);
-/// ```
-/// ```compile_fail,E0502
-/// let mut list = vec![1];
-/// tidegate::join(|| list.push(2), || list.len());
-/// ```
-/// Anything that must stay on its thread:
-/// ```compile_fail,E0277
-/// let counted = std::rc::Rc::new(1);
-/// tidegate::join(|| *counted, || 2);
-/// ```
-#[inline]
-pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    match WorkerThread::visible() {
-        Some(current) => current.join(a, b),
-        None => join_carried(a, b),
-    }
-}
-
-/// Runs [`join`] for a caller that has a context or belongs to no pool.
-#[cold]
-#[inline(never)]
-fn join_carried<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let suspended = carry::carry();
-    outside("join", move |current| {
-        current.join(|| suspended.carried.run(a), || suspended.carried.run(b))
-    })
-}
-
-/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool.
-/// `caller` is the free function that was called.
-#[cold]
-#[inline(never)]
-fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    match WorkerThread::get() {
-        Some(current) => f(current),
-        None => enter::take_part(global::global(caller), None, f),
-    }
-}
-
-/// Calls `f` with a [`Scope`] that spawns tasks, and waits for these tasks. They may borrow
-/// anything that outlives this call.
-///
-/// `f` runs directly if the caller is a task. If the caller belongs to no pool, `f` runs in the
-/// global pool, on the caller's own stack if the pool has a free slot. The tasks run in any order,
-/// on the same thread after `f`, or on other workers of the pool as soon as they are spawned. Tasks
-/// may spawn further tasks, from any thread that has a reference to the scope.
-///
-/// ```
-/// let mut squares = [1, 2, 3, 4];
-/// tidegate::scope(|scope| {
-///     for number in &mut squares {
-///         scope.spawn(move |_| *number *= *number);
-///     }
-/// });
-/// assert_eq!(squares, [1, 4, 9, 16]);
-/// ```
-///
-/// # Panics
-/// Resumes the panic of `f`, or else the first panic of a task, after all tasks have ended. Further
-/// panics are passed to [`Builder::on_panic`].
-///
-/// # What the compiler rejects
-/// A task that borrows a value that ends before the scope does:
-/// ```compile_fail,E0373
-/// tidegate::scope(|scope| {
-///     let number = 1;
-///     scope.spawn(|_| assert_eq!(number, 1));
-/// });
-/// ```
-/// ```compile_fail,E0597
-/// tidegate::scope(|scope| {
-///     let number = 1;
-///     let borrowed = &number;
-///     scope.spawn(move |_| assert_eq!(*borrowed, 1));
-/// });
-/// ```
-pub fn scope<'scope, F, R>(f: F) -> R
-where
-    F: FnOnce(&Scope<'scope>) -> R + Send,
-    R: Send,
-{
-    match WorkerThread::visible() {
-        Some(current) => scope::scope(current, f),
-        None => scope_carried(f),
-    }
-}
-
-/// Runs [`scope`](fn@scope) for a caller that has a context or belongs to no pool.
-#[cold]
-fn scope_carried<'scope, F, R>(f: F) -> R
-where
-    F: FnOnce(&Scope<'scope>) -> R + Send,
-    R: Send,
-{
-    let suspended = carry::carry();
-    outside("scope", move |current| {
-        scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
-    })
-}
-
 /// Spawns a task that borrows nothing, and returns a handle to its result.
 ///
 /// The task runs on a thread of the calling task's pool, or of the global pool if the caller is
@@ -477,38 +309,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    spawn_from("spawn", Origin::at(Location::caller()), f)
-}
-
-/// Spawns a task for `caller`, a function that uses the calling task's pool.
-fn spawn_from<T, F>(caller: &'static str, origin: Origin, f: F) -> Handle<T>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    match WorkerThread::visible() {
-        Some(current) => spawn::spawn(&current.pool().as_arc(), origin, f),
-        None => spawn_carried(caller, origin, f),
-    }
-}
-
-/// Runs [`spawn_from`] for a caller that has a context or belongs to no pool.
-#[cold]
-fn spawn_carried<T, F>(caller: &'static str, origin: Origin, f: F) -> Handle<T>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    let suspended = carry::carry();
-    spawn::spawn_carried(&pool_here(caller), origin, suspended.carried, f)
-}
-
-/// Returns the pool of the calling task, or the global pool for `caller`, a free function.
-fn pool_here(caller: &'static str) -> Arc<PoolInner> {
-    match WorkerThread::get() {
-        Some(current) => current.pool().as_arc(),
-        None => global::global(caller).clone(),
-    }
+    spawn::from_here("spawn", origin::at(Location::caller()), f)
 }
 
 /// Spawns a future, and returns a handle to its result.
@@ -546,55 +347,9 @@ pub fn spawn_future<F>(future: F) -> Handle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let origin = Origin::at(Location::caller());
+    let origin = origin::at(Location::caller());
     match WorkerThread::visible() {
         Some(current) => spawn::spawn_future(&current.pool().as_arc(), None, origin, future),
-        None => spawn::spawn_future_carried(&pool_here("spawn_future"), origin, future),
-    }
-}
-
-/// Calls `f` once on each thread that currently belongs to the pool. The argument of `f` is the
-/// number of the call, counted from 0. Returns the results in the order of these numbers.
-///
-/// These calls need no slot. A sleeping thread runs its call immediately, a waiting thread on top
-/// of its frames, and a running thread when its deque is empty. A thread that has lost its slot to
-/// other programs runs its call when its task waits or ends. The calls of one broadcast may
-/// therefore wait for each other at a barrier. The pool is the calling task's, or the global pool
-/// if the caller is outside all pools. Guests are not included.
-///
-/// ```
-/// let pool = tidegate::Pool::builder().workers(2).build()?;
-/// let numbers = pool.install(|| tidegate::broadcast(|number| number * 10));
-/// assert_eq!(numbers, [0, 10]);
-/// # Ok::<(), tidegate::BuildError>(())
-/// ```
-///
-/// # Panics
-/// Resumes the first panic of `f`, after all calls have ended.
-pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let suspended = carry::carry_unless_visible();
-    broadcast::broadcast(&pool_here("broadcast"), |number, _| {
-        suspended.carried.run(|| f(number))
-    })
-}
-
-/// Returns what the calling task's pool has done so far. Outside all pools, reports on the global
-/// pool, and starts it if it hasn't started yet.
-///
-/// [`Pool::stats`] describes the cost of a call, and when each event is counted. Printed with `{}`,
-/// the result is a summary.
-///
-/// ```
-/// let (a, b) = tidegate::join(|| 1, || 2);
-/// let stats = tidegate::stats();
-/// assert_eq!(a + b, 3);
-/// println!("{stats}");
-/// assert!(stats.to_string().starts_with("workers: "));
-/// ```
-#[must_use]
-pub fn stats() -> Stats {
-    match WorkerThread::get() {
-        Some(current) => observe::stats(current.pool()),
-        None => observe::stats(global::global("stats")),
+        None => spawn::spawn_future_carried(&door::pool_here("spawn_future"), origin, future),
     }
 }

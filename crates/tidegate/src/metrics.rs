@@ -44,17 +44,19 @@
 mod families;
 
 #[cfg(doc)]
-use crate::{Breakdown, Counters, MemoryStats, Waiting};
+use tidegate_core::{Breakdown, Counters, MemoryStats, Waiting};
 
-use crate::stats::{Histogram, Stats, WorkerStats};
 use families::FAMILIES;
 use std::collections::HashSet;
 use std::fmt;
+use tidegate_core::Histogram;
+use tidegate_core::Stats;
+use tidegate_core::WorkerStats;
 
 /// Returns the statistics of these pools, each with a name, as one text.
 ///
 /// A text may contain each metric only once, so a program with several pools passes all of them in
-/// one call. [`Pool::stats`](crate::Pool::stats) describes what reading the statistics costs, which
+/// one call. [`Pool::stats`](tidegate_core::Pool::stats) describes what reading the statistics costs, which
 /// is little if Prometheus fetches the text every few seconds.
 ///
 /// ```
@@ -180,65 +182,38 @@ impl fmt::Display for Label<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Breakdown, Counters, MemoryStats, Waiting};
 
     fn worker() -> WorkerStats {
-        WorkerStats {
-            counters: Counters {
-                dispatched: 10,
-                stolen_joins: 3,
-                takes: 2,
-                failed_takes: 1,
-                attempts: 9,
-                steals: 3,
-                failed_busy: 2,
-                failed_empty: 4,
-                tasks_per_steal: 4.0 / 3.0,
-                sleeps: 6,
-                wakes: 5,
-                handovers: 7,
-                max_depth: 20,
-                overcommitted: 11,
-                rescues: 12,
-                ..Counters::default()
-            },
-            breakdown: Breakdown {
-                busy: 1.5,
-                stealing: 0.25,
-                asleep: 2.0,
-                ready_not_running: 1e-9,
-            },
-            waiting: Waiting {
-                no_work: 0.5,
-                latch: 0.125,
-                memory: 1.0,
-                blocked: 0.375,
-                ready: 1e-9,
-            },
-            ..WorkerStats::default()
-        }
+        let mut worker = WorkerStats::default();
+        let counters = &mut worker.counters;
+        (counters.dispatched, counters.stolen_joins) = (10, 3);
+        (counters.takes, counters.failed_takes) = (2, 1);
+        (counters.attempts, counters.steals) = (9, 3);
+        (counters.failed_busy, counters.failed_empty) = (2, 4);
+        (counters.tasks_per_steal, counters.max_depth) = (4.0 / 3.0, 20);
+        (counters.sleeps, counters.wakes, counters.handovers) = (6, 5, 7);
+        (counters.overcommitted, counters.rescues) = (11, 12);
+        let breakdown = &mut worker.breakdown;
+        (breakdown.busy, breakdown.stealing) = (1.5, 0.25);
+        (breakdown.asleep, breakdown.ready_not_running) = (2.0, 1e-9);
+        let waiting = &mut worker.waiting;
+        (waiting.no_work, waiting.latch, waiting.memory) = (0.5, 0.125, 1.0);
+        (waiting.blocked, waiting.ready) = (0.375, 1e-9);
+        worker
     }
 
     fn stats() -> Stats {
         let mut queue_wait = Histogram::default();
         queue_wait.counts[..3].copy_from_slice(&[5, 0, 1]);
         queue_wait.sum = 1.5e-6;
-        Stats {
-            workers: 2,
-            allotment: 1,
-            desire: Some(18),
-            queued: 19,
-            panics: 13,
-            blocking_limit_hits: 14,
-            memory: MemoryStats {
-                declared: 15,
-                peak: 16,
-                sleeps: 17,
-            },
-            queue_wait,
-            per_worker: vec![worker(), WorkerStats::default()],
-            ..Stats::default()
-        }
+        let mut stats = Stats::default();
+        (stats.workers, stats.allotment, stats.desire) = (2, 1, Some(18));
+        (stats.queued, stats.panics, stats.blocking_limit_hits) = (19, 13, 14);
+        let memory = &mut stats.memory;
+        (memory.declared, memory.peak, memory.sleeps) = (15, 16, 17);
+        stats.queue_wait = queue_wait;
+        stats.per_worker = vec![worker(), WorkerStats::default()];
+        stats
     }
 
     /// After an intended change, write `text` to the file.

@@ -20,11 +20,9 @@ pub use reduce::map_reduce;
 pub(crate) use reduce::map_reduce_on;
 
 use crate::cancel::token::CancelToken;
-use crate::global;
 use crate::owned::Storage;
-use crate::worker::WorkerThread;
-use crate::worker::carry::{self, Carried};
 use items::private::Piece;
+use tidegate_core::door::{self, Carried, WorkerThread, carry};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
@@ -211,12 +209,12 @@ pub(crate) fn visit_all_on<I: ParallelItems>(
 /// Starts the loop on the caller alone, because most loops finish before a sleeping worker would
 /// have woken.
 fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
-    global::check_allowed(all.caller());
+    door::check_allowed(all.caller());
     let begin = clock::now();
     let mut from = begin;
     while let Some((rest, end)) = all.work(items, f, from) {
         if end.saturating_sub(begin) >= BLOCK_TIME {
-            return crate::outside(all.caller(), move |current| split(current, rest, f, all));
+            return door::outside(all.caller(), move |current| split(current, rest, f, all));
         }
         (items, from) = (rest, end);
     }

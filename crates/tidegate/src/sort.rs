@@ -1,9 +1,7 @@
 //! A parallel quicksort. The standard library sorts the pieces.
 
-use crate::global;
-use crate::worker::WorkerThread;
-use crate::worker::carry::{self, Carried};
 use std::cmp::Ordering;
+use tidegate_core::door::{self, Carried, WorkerThread, carry};
 
 /// The longest slice that is not split. The standard library sorts 2048 integers in about 20 µs.
 const PIECE: usize = if cfg!(miri) { 128 } else { 2048 };
@@ -13,7 +11,7 @@ const SAMPLE: usize = 63;
 /// Sorts `slice` in parallel. Equal items may be reordered.
 ///
 /// The call sorts in place and allocates nothing. It uses the pool of the calling task, or the
-/// global pool outside of any pool; call it in [`Pool::install`](crate::Pool::install) to use
+/// global pool outside of any pool; call it in [`Pool::install`](tidegate_core::Pool::install) to use
 /// another pool. The result depends only on the items and their order, not on the number of
 /// workers. Slices that are sorted, or strictly descending, take linear time.
 ///
@@ -48,7 +46,7 @@ where
 {
     let compare = &compare;
     if slice.len() > 1 && WorkerThread::get().is_none() {
-        global::check_allowed("sort_unstable");
+        door::check_allowed("sort_unstable");
     }
     if slice.len() <= PIECE || size_of::<T>() == 0 {
         // Items without a size have no order to be seen in.
@@ -68,7 +66,7 @@ where
     let depth = 2 * slice.len().ilog2();
     match WorkerThread::get() {
         Some(current) => sort.run(current, slice, depth),
-        None => crate::outside("sort_unstable", |current| sort.run(current, slice, depth)),
+        None => door::outside("sort_unstable", |current| sort.run(current, slice, depth)),
     }
 }
 

@@ -10,6 +10,8 @@ mod abort;
 mod forked_tests;
 mod future;
 mod handle;
+#[cfg(all(test, loom))]
+mod models;
 mod named;
 mod packet;
 pub(crate) mod priority;
@@ -21,20 +23,35 @@ pub use named::spawn_named;
 pub use priority::spawn_at_priority;
 pub use queue_full::QueueFull;
 
-use crate::job::Task;
-use crate::origin::Origin;
-use crate::pool::enter;
-use crate::pool::{PoolInner, SpawnBound};
-use crate::simulated;
-use crate::sleep::wake;
-use crate::unwind::{self, UnhandledPanic};
-use crate::worker::WorkerThread;
-use crate::worker::carry::{self, Carried};
-use crate::worker::{run, wait};
 use packet::Packet;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use tidegate_core::Origin;
+use tidegate_core::door::{self, Carried, PoolInner, SpawnBound, WorkerThread, carry, wait};
 use tidegate_policy::Priority;
+
+/// Spawns a task for `caller`, a function that uses the calling task's pool.
+pub(crate) fn from_here<T, F>(caller: &'static str, origin: Origin, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match WorkerThread::visible() {
+        Some(current) => spawn(&current.pool().as_arc(), origin, f),
+        None => carried_from_here(caller, origin, f),
+    }
+}
+
+/// Runs [`from_here`] for a caller that has a context or belongs to no pool.
+#[cold]
+fn carried_from_here<T, F>(caller: &'static str, origin: Origin, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let suspended = carry::carry();
+    spawn_carried(&door::pool_here(caller), origin, suspended.carried, f)
+}
 
 /// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
 pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, origin: Origin, f: F) -> Handle<T>
@@ -114,7 +131,7 @@ where
 {
     let packet = Packet::of(origin, f);
     let own = packet.clone();
-    submit(pool, move |current| {
+    door::spawn::submit(pool, move |current| {
         run_packet(&own, None, is_counted, current);
     });
     Handle::new(packet, pool)
@@ -155,136 +172,4 @@ where
     let mut future = Box::pin(future);
     let polled = poll_fn(move |waker| carried.run(|| future.as_mut().poll(waker)));
     spawn_future(pool, class, origin, polled)
-}
-
-/// Spawns a task without a handle. Its panic is reported.
-pub(crate) fn spawn_alone(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
-    submit(pool, move |current| run_alone(f, current));
-}
-
-/// Like `spawn_alone`, but the tasks that one worker spawns with this function begin in the order
-/// in which it spawned them.
-///
-/// Each task has a stand-in in the deque. Any worker may run the stand-ins, in any order, and each
-/// runs the oldest task.
-pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
-    let Some(current) = WorkerThread::of(pool) else {
-        // A task from outside waits in a queue anyway, which keeps the order.
-        return spawn_alone(pool, f);
-    };
-    let spawner = current.index;
-    let body = move |current: WorkerThread<'_>| run_alone(f, current);
-    current.in_order.push(Task::detached(body, Some(current)));
-    submit(pool, move |current| {
-        let oldest = current.pool().worker(spawner).in_order.pop();
-        oldest
-            .expect("one for each stand-in")
-            .run(current.as_runner());
-    });
-}
-
-/// Puts a task without a handle into the queue of its class, behind the tasks there; `None` stands
-/// for the class of the pool. Its panic is reported.
-pub(crate) fn queue_alone(
-    pool: &Arc<PoolInner>,
-    class: Option<Priority>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-) {
-    submit_queued(pool, class, move |current| {
-        run_alone(|| f(current), current)
-    });
-}
-
-/// Creates a task without a handle. The task holds the pool until it has run, and is in no queue
-/// yet.
-pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) -> Task {
-    held_task(
-        pool,
-        move |current| run_alone(f, current),
-        WorkerThread::get(),
-    )
-}
-
-/// Submits a task without a handle to the pool. The task must not unwind. The pool does not end
-/// before the task has run.
-fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
-    submit_by(pool, f, |current, task| {
-        // An alternative queue can hide the task until its owner forks again, and a thread that is
-        // not running a task might never do so.
-        let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
-        if stays {
-            run::push_or_pass_on(current, task);
-        } else {
-            run::pass_on(current, task);
-        }
-    });
-}
-
-/// Like `submit`, but always puts the task into the queue of its class; `None` stands for the class
-/// of the pool. The pool finds the task there even if all of its threads wait, and runs earlier
-/// tasks first.
-fn submit_queued(
-    pool: &Arc<PoolInner>,
-    class: Option<Priority>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-) {
-    if let Some(class) = pool.classes.other(class) {
-        return priority::submit(pool, class, f);
-    }
-    submit_by(pool, f, run::pass_on);
-}
-
-/// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.
-fn submit_by(
-    pool: &Arc<PoolInner>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-    push: impl FnOnce(WorkerThread<'_>, Task),
-) {
-    let caller = WorkerThread::get();
-    match caller {
-        Some(current) if std::ptr::eq(current.pool(), &**pool) => {
-            push(current, held_task(pool, f, caller));
-        }
-        _ => queue(pool, f, caller, |task| pool.injector.push(task)),
-    }
-}
-
-/// Queues a task for a caller outside the pool, and measures the wait of some of these tasks.
-fn queue(
-    pool: &Arc<PoolInner>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-    caller: Option<WorkerThread<'_>>,
-    push: impl FnOnce(Task),
-) {
-    let sample = pool.wait_sampler.draw();
-    let body = move |current: WorkerThread<'_>| {
-        if let Some(sample) = sample {
-            current.tally.queue_wait.record(sample.wait());
-        }
-        f(current);
-    };
-    push(held_task(pool, body, caller));
-    wake::work_visible(pool, None);
-    enter::work_off_alone(pool);
-    simulated::switch("spawns a task");
-}
-
-fn held_task(
-    pool: &PoolInner,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-    caller: Option<WorkerThread<'_>>,
-) -> Task {
-    pool.hold();
-    let body = move |current: WorkerThread<'_>| {
-        f(current);
-        current.pool().let_go();
-    };
-    Task::detached(body, caller)
-}
-
-/// Runs a closure without a handle, and reports its panic.
-fn run_alone(f: impl FnOnce(), current: WorkerThread<'_>) {
-    if let Err(payload) = unwind::catch(f) {
-        current.pool().panics.report(payload, UnhandledPanic::Task);
-    }
 }

@@ -7,15 +7,14 @@
 mod runners;
 mod window;
 
-use crate::global::global;
-use crate::handle::Pool;
-use crate::pool::{PoolInner, enter};
-use crate::unwind::{self, Payload, UnhandledPanic};
-use crate::worker::carry;
-use crate::worker::{Event, WorkerThread, wait};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::sync::Arc;
+use tidegate_core::Pool;
+use tidegate_core::door::{
+    self, Event, Payload, PoolInner, UnhandledPanic, WorkerThread, carry, enter, global, unwind,
+    wait,
+};
 use tidegate_policy::tunables::STREAM_WINDOW;
 use window::{Front, Outcome, Registered, Window};
 
@@ -42,7 +41,7 @@ use window::{Front, Outcome, Registered, Window};
 ///
 /// # Where the items run
 /// In the pool of the task that calls `next`. Outside all pools, in the global pool. To use another
-/// pool, call [`Pool::stream`].
+/// pool, call [`Pool::stream`](crate::Pool::stream).
 ///
 /// If no worker begins the oldest item soon, `next` runs that item itself, provided that the caller
 /// is a worker of the pool or that the pool has a free slot. So a stream works inside a task, in
@@ -97,20 +96,6 @@ pub fn stream<I: IntoIterator>(source: I) -> Stream<'static, I::IntoIter> {
     Stream::new(source, None)
 }
 
-impl Pool {
-    /// Like the function [`stream`](fn@crate::stream), but runs the items in this pool.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).build()?;
-    /// let lengths = pool.stream(["ebb", "flow"]).map(str::len).ordered();
-    /// assert_eq!(lengths.sum::<usize>(), 7);
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    pub fn stream<I: IntoIterator>(&self, source: I) -> Stream<'_, I::IntoIter> {
-        Stream::new(source, Some(self))
-    }
-}
-
 /// A source of items and the size of the window; from [`stream`](fn@crate::stream).
 #[must_use = "a stream reads nothing until its iterator is consumed"]
 pub struct Stream<'p, I> {
@@ -120,7 +105,7 @@ pub struct Stream<'p, I> {
 }
 
 impl<'p, I: Iterator> Stream<'p, I> {
-    fn new(source: impl IntoIterator<IntoIter = I>, pool: Option<&'p Pool>) -> Self {
+    pub(crate) fn new(source: impl IntoIterator<IntoIter = I>, pool: Option<&'p Pool>) -> Self {
         Self {
             source: source.into_iter(),
             pool,
@@ -362,7 +347,7 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
     /// Returns the pool in which the items run.
     fn pool(&self) -> Arc<PoolInner> {
         match (self.pool, WorkerThread::get()) {
-            (Some(pool), _) => pool.used().clone(),
+            (Some(pool), _) => door::used(pool).clone(),
             (None, Some(current)) => current.pool().as_arc(),
             (None, None) => global("stream").clone(),
         }

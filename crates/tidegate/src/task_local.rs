@@ -1,10 +1,9 @@
 //! Values that follow tasks.
 
-use crate::task_context::{Key, TaskContext, current, peek};
-use crate::worker::carry;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use tidegate_core::door::{Key, TaskContext, carry, current, peek};
 
 /// A value for the current task and everything that the task forks, spawns or awaits.
 ///
@@ -50,7 +49,7 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            key: Key::new(),
+            key: Key::unique(),
             value: PhantomData,
         }
     }

@@ -73,54 +73,9 @@ pub use failure::Failure;
 pub use search::{check, search};
 pub use tidegate_policy::schedule::{Deviation, Schedule};
 
-use crate::simulated::Simulated;
-use crate::{Builder, Pool};
-use failure::{lines, outline};
-use tidegate_sync::stderr::print_line;
-
-impl Builder {
-    /// Makes the pool a simulated one, for tests: one thread runs at a time, in an order that
-    /// `schedule` determines; see [`testing`](crate::testing). The feature `testing` adds this
-    /// method.
-    ///
-    /// The schedule is a seed, or the text that [`check`] has printed. Until the pool is dropped,
-    /// the thread that calls [`build`](Self::build) belongs to the simulation as well: it takes
-    /// turns with the pool's threads while it waits for them. Only this thread and the pool's tasks
-    /// may use the pool; other calls panic, or abort the process if they are noticed late.
-    ///
-    /// Unless the builder sets them, the pool has 4 workers, whatever the machine, on one place,
-    /// and its workers park as soon as they find no task. It never shares the machine with other
-    /// programs, and ignores environment variables.
-    ///
-    /// Between two calls into the pool, this thread must not spend more than 10 s
-    /// (`TIDEGATE_SIMULATION_PATIENCE`), because the pool's threads wait for it meanwhile.
-    ///
-    /// If the run cannot go on, because every thread waits for another one, or does not end, this
-    /// prints the threads and aborts the process.
-    ///
-    /// ```
-    /// use tidegate::Pool;
-    ///
-    /// let run = |seed: u64| {
-    ///     let pool = Pool::builder().workers(2).simulated(seed).build().unwrap();
-    ///     pool.join(|| (), || ());
-    ///     tidegate::testing::steps(&pool)
-    /// };
-    /// assert_eq!(run(7), run(7));
-    /// ```
-    #[must_use]
-    pub fn simulated(mut self, schedule: impl Into<Schedule>) -> Self {
-        let schedule = schedule.into();
-        self.simulated = Some(Simulated::new(&schedule.clone(), move |report| {
-            let why = outline(report);
-            print_line(format_args!(
-                "a simulated pool stopped, with schedule {schedule}: {why}"
-            ));
-            std::process::abort();
-        }));
-        self
-    }
-}
+use crate::Pool;
+use tidegate_core::door::simulated::{line, simulation};
+use tidegate_sync::simulation::Event;
 
 /// Returns the steps of a simulated pool so far, as lines of text: at each step, a thread reaches a
 /// place where others may run. Empty if the pool is not simulated.
@@ -133,8 +88,12 @@ impl Builder {
 /// ```
 #[must_use]
 pub fn steps(pool: &Pool) -> Vec<String> {
-    let observer = pool.simulation().map(|simulation| simulation.observer());
+    let observer = simulation(pool).map(|simulation| simulation.observer());
     observer.map_or_else(Vec::new, |observer| {
         lines(&observer.names(), &observer.events())
     })
+}
+
+fn lines(names: &[String], events: &[Event]) -> Vec<String> {
+    events.iter().map(|event| line(names, event)).collect()
 }

@@ -8,9 +8,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use support::{Gate, Tally, fib, watched};
-use tidegate::Pool;
-use tidegate::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
 use tidegate::policy::{Priority, QueueKind};
+use tidegate_core::Pool;
+use tidegate_core::door::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
 
 /// A closed pool and its threads, which the pool does not join itself.
 struct Joined {
@@ -25,7 +25,7 @@ impl Joined {
         Self::build(Pool::builder(), count)
     }
 
-    fn build(builder: tidegate::Builder, count: usize) -> Self {
+    fn build(builder: tidegate_core::Builder, count: usize) -> Self {
         let (mut threads, strays) = (Vec::new(), Arc::new(Mutex::new(Vec::new())));
         let seen = strays.clone();
         let closed = Closed {

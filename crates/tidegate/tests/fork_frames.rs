@@ -15,8 +15,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use support::forks::{BADLY, End, WELL, end_of, exit, finish, fork, in_child, is_told_alone};
 use support::{Gate, built, fib};
-use tidegate::closed::{Closed, ClosedPool, UnstartedThread};
 use tidegate::{Pool, Scope, current_worker};
+use tidegate_core::door::closed::{Closed, ClosedPool, UnstartedThread};
 
 fn two_workers() -> Pool {
     Pool::builder().workers(2).build().expect("a pool")
@@ -187,7 +187,12 @@ fn outside_scope_aborts_waiting_child() {
         forgiving: false,
     };
     let start = |thread: UnstartedThread| thread.start("closed".into());
-    let pool = ClosedPool::build(Pool::builder().workers(1), closed, false, start);
+    let pool = ClosedPool::build(
+        tidegate_core::Pool::builder().workers(1),
+        closed,
+        false,
+        start,
+    );
     let pool = pool.expect("options in range");
     let gate = Gate::new();
     let child = pool.entry().in_place_scope(|scope| {

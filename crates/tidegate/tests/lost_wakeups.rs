@@ -124,7 +124,7 @@ fn waiter_forwards_call_before_broadcast_part() {
                     let_others_sleep();
                     let ran = &ran;
                     tidegate::scope(|s| {
-                        tidegate::closed::spawn_broadcast(s, move |_, _, _| {
+                        tidegate_core::door::closed::spawn_broadcast(s, move |_, _, _| {
                             if thread::current().id() == waiter {
                                 ran.wait();
                             }

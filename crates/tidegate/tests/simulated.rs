@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-use tidegate::closed::{Closed, ClosedPool};
 use tidegate::policy::Priority;
 use tidegate::sync::mpsc::{channel, sync_channel};
 use tidegate::sync::{Condvar, Mutex, RwLock};
 use tidegate::testing::{self, Schedule};
 use tidegate::{CancelToken, Pool, interval};
+use tidegate_core::door::closed::{Closed, ClosedPool};
 
 fn fib(n: u64) -> u64 {
     if n < 2 {
@@ -489,7 +489,7 @@ fn simulated_threads_do_not_use_ordinary_pools() {
             breadth_first: false,
             forgiving: false,
         };
-        let builder = Pool::builder().workers(1);
+        let builder = tidegate_core::Pool::builder().workers(1);
         ClosedPool::build(builder, closed, false, |_| unreachable!()).is_err()
     });
     assert!(result.join().unwrap());

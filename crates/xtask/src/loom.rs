@@ -35,24 +35,28 @@ pub struct Group {
 pub const GROUPS: &[Group] = &[
     Group { name: "sync", package: "tidegate-sync", filters: &["models::"], bounds: [2, 4], limit: None },
     Group { name: "deque", package: "tidegate-deque", filters: &["models::"], bounds: [2, 4], limit: None },
+    Group { name: "core", package: "tidegate-core", filters: &["models::"], bounds: [0, 1], limit: Some(60 * 60) },
+    Group { name: "core-one-worker", package: "tidegate-core", filters: CORE_ONE_WORKER, bounds: [4, 8], limit: None },
+    Group { name: "core-part", package: "tidegate-core", filters: CORE_PART, bounds: [1, 2], limit: None },
     Group { name: "runtime", package: "tidegate", filters: &["models::"], bounds: [0, 1], limit: Some(60 * 60) },
     Group { name: "runtime-one-worker", package: "tidegate", filters: ONE_WORKER, bounds: [4, 8], limit: None },
     Group { name: "runtime-part", package: "tidegate", filters: PART, bounds: [1, 2], limit: None },
 ];
 
 /// Models with one worker, which can have a higher bound.
-const ONE_WORKER: &[&str] = &[
+const CORE_ONE_WORKER: &[&str] = &[
     "models::loom_installed_work_wakes_a_parked_worker",
     "models::loom_in_place_scope_awaits_its_task",
     "models::loom_dropped_pool_finishes_spawned_tasks",
+];
+
+const ONE_WORKER: &[&str] = &[
     "models::loom_outside_thread_joins_a_handle",
     "models::loom_aborted_closure_is_dropped_once",
 ];
 
 /// Models in which a second worker runs only part of the time, and models with three threads.
-const PART: &[&str] = &[
-    "models::loom_wake_during_a_poll_is_not_lost",
-    "models::loom_aborted_future_races_its_waker",
+const CORE_PART: &[&str] = &[
     "models::loom_push_wakes_worker_falling_asleep",
     "models::loom_urgent_task_wakes_worker_falling_asleep",
     "models::loom_calls_interdependent_halves_both_run",
@@ -63,6 +67,11 @@ const PART: &[&str] = &[
     "models::loom_calls_slot_releaser_sees_push",
     "models::loom_added_slot_reaches_sleeping_waiter",
     "models::loom_calls_waiting_request_is_granted",
+];
+
+const PART: &[&str] = &[
+    "models::loom_wake_during_a_poll_is_not_lost",
+    "models::loom_aborted_future_races_its_waker",
     "models::loom_calls_edge_added_as_source_occurs",
     "models::loom_calls_last_point_releases_waiter",
     "models::loom_calls_lock_passes_to_next_interval",

@@ -22,9 +22,10 @@ use crate::workspace::Workspace;
 /// The packages, each with the test programs that run under Miri. Some are left out: programs that
 /// are too large for Miri or that start processes, and packages that only do arithmetic without
 /// `unsafe`.
-const SUITES: [(&str, &str); 3] = [
+const SUITES: [(&str, &str); 4] = [
     ("tidegate-sync", "--tests --features simulation"),
     ("tidegate-deque", "--tests"),
+    ("tidegate-core", "--lib"),
     (
         "tidegate",
         "--lib --test small --test par_map --test workers --test closed --test priorities \

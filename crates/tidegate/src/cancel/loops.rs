@@ -2,7 +2,7 @@
 
 use super::{CancelToken, Cancelled, child_of_current, keep_first};
 use crate::parallel_for::{self, Loop, ParallelItems};
-use crate::worker::carry;
+use tidegate_core::door::carry;
 use tidegate_sync::lock::Mutex;
 
 /// Calls `f` with each item, in parallel while other workers are idle, and stops at the first

@@ -1,9 +1,9 @@
 //! Scopes that stop at the first error.
 
 use super::{CancelToken, Cancelled, child_of_current, keep_first};
-use crate::scope::Scope;
 use std::fmt;
 use std::sync::Arc;
+use tidegate_core::Scope;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::lock::Mutex;
 
@@ -187,7 +187,7 @@ where
         first_error: Mutex::new(None),
         was_cut_short: AtomicBool::new(false),
     });
-    let value = crate::scope(|scope| {
+    let value = tidegate_core::scope(|scope| {
         let shared = shared.clone();
         let body = TryScope { scope, shared };
         body.shared.run(|| f(&body))

@@ -1,7 +1,5 @@
 //! The tokens themselves: how they are made, inherited, cancelled and checked.
 
-use crate::options::nanos;
-use crate::simulated;
 use crate::task_local::TaskLocal;
 use std::error::Error;
 use std::fmt;
@@ -9,10 +7,12 @@ use std::io;
 use std::iter::successors;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_core::door::nanos;
 use tidegate_policy::Nanos;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
+use tidegate_sync::simulation;
 
 /// The token of the running task; `None` inside [`shield`].
 static TOKEN: TaskLocal<Option<CancelToken>> = TaskLocal::new();
@@ -117,7 +117,7 @@ impl CancelToken {
     /// Cancels this token and its descendants.
     #[track_caller]
     pub fn cancel(&self) {
-        simulated::access("cancels a token");
+        simulation::access("cancels a token");
         // Release pairs with the Acquire in `is_cancelled`: a task that stops sees everything that
         // the cancelling thread wrote before.
         self.0.is_cancelled.store(true, Ordering::Release);
@@ -129,7 +129,7 @@ impl CancelToken {
     #[track_caller]
     pub fn is_cancelled(&self) -> bool {
         let is_cancelled = self.is_set();
-        simulated::access("has looked at a token");
+        simulation::access("has looked at a token");
         is_cancelled
     }
 

@@ -2,6 +2,7 @@
 
 use super::Pool;
 use crate::parallel_for::{self, Loop, ParallelItems};
+use tidegate_core::door;
 
 impl Pool {
     /// Like [`for_each`](crate::for_each), in this pool.
@@ -18,7 +19,7 @@ impl Pool {
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
         let f = &f;
-        self.inside(move |current, carried| {
+        door::inside(self, move |current, carried| {
             parallel_for::visit_all_on(current, items, f, &Loop::new(carried));
         });
     }
@@ -39,7 +40,7 @@ impl Pool {
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
         let f = &f;
-        self.inside(move |current, carried| {
+        door::inside(self, move |current, carried| {
             parallel_for::par_map_on(current, items, f, &Loop::new(carried))
         })
     }
@@ -62,7 +63,7 @@ impl Pool {
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
         let (map, reduce) = (&map, &reduce);
-        self.inside(move |current, carried| {
+        door::inside(self, move |current, carried| {
             parallel_for::map_reduce_on(current, items, map, reduce, carried)
         })
     }

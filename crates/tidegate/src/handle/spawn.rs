@@ -1,11 +1,11 @@
 //! Tasks that are spawned into a pool.
 
 use super::Pool;
-use crate::origin::Origin;
 use crate::spawn::{self, Handle, QueueFull};
-use crate::worker::carry;
 use std::borrow::Cow;
 use std::panic::Location;
+use tidegate_core::Origin;
+use tidegate_core::door::{self, carry, origin};
 use tidegate_policy::Priority;
 
 impl Pool {
@@ -20,7 +20,7 @@ impl Pool {
     /// ```
     #[track_caller]
     pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        self.spawn_from(Origin::at(Location::caller()), f)
+        self.spawn_from(origin::at(Location::caller()), f)
     }
 
     /// Like [`spawn_named`](crate::spawn_named), in this pool.
@@ -37,7 +37,7 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        self.spawn_from(Origin::named(name.into(), Location::caller()), f)
+        self.spawn_from(origin::named(name.into(), Location::caller()), f)
     }
 
     pub(crate) fn spawn_from<T, F>(&self, origin: Origin, f: F) -> Handle<T>
@@ -45,8 +45,8 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let suspended = carry::carry_into(self.used());
-        spawn::spawn_carried(self.used(), origin, suspended.carried, f)
+        let suspended = carry::carry_into(door::used(self));
+        spawn::spawn_carried(door::used(self), origin, suspended.carried, f)
     }
 
     /// Like [`spawn_at_priority`](crate::spawn_at_priority), in this pool.
@@ -67,7 +67,12 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn::priority::in_pool(self.used(), priority, Origin::at(Location::caller()), f)
+        spawn::priority::in_pool(
+            door::used(self),
+            priority,
+            origin::at(Location::caller()),
+            f,
+        )
     }
 
     /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
@@ -82,9 +87,9 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let suspended = carry::carry_into(self.used());
-        let origin = Origin::at(Location::caller());
-        spawn::try_spawn(self.used(), origin, f, suspended.carried)
+        let suspended = carry::carry_into(door::used(self));
+        let origin = origin::at(Location::caller());
+        spawn::try_spawn(door::used(self), origin, f, suspended.carried)
     }
 
     /// Like [`spawn_future`](crate::spawn_future), in this pool.
@@ -100,6 +105,6 @@ impl Pool {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        spawn::spawn_future_carried(self.used(), Origin::at(Location::caller()), future)
+        spawn::spawn_future_carried(door::used(self), origin::at(Location::caller()), future)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::Pool;
 use crate::cancel::token::CancelToken;
-use crate::origin::Origin;
-use crate::spawn::Handle;
+use crate::spawn::{self, Handle};
 use std::panic::Location;
+use tidegate_core::door::origin;
 
 impl CancelToken {
     /// Spawns a task under a [`child`](Self::child) of this token, which the handle keeps for
@@ -36,8 +36,8 @@ impl CancelToken {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (child, origin) = (self.child(), Origin::at(Location::caller()));
-        let handle = child.run(|| crate::spawn_from("CancelToken::spawn", origin, f));
+        let (child, origin) = (self.child(), origin::at(Location::caller()));
+        let handle = child.run(|| spawn::from_here("CancelToken::spawn", origin, f));
         handle.with_token(child)
     }
 
@@ -58,7 +58,7 @@ impl CancelToken {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (child, origin) = (self.child(), Origin::at(Location::caller()));
+        let (child, origin) = (self.child(), origin::at(Location::caller()));
         let handle = child.run(|| pool.spawn_from(origin, f));
         handle.with_token(child)
     }

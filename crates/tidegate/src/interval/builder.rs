@@ -2,11 +2,12 @@
 
 use super::failure::UsageError;
 use super::{Interval, Lock, life};
-use crate::place::{self, PlaceId};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
+use tidegate_core::PlaceId;
+use tidegate_core::door::place;
 
 /// An interval that is not scheduled yet, so it cannot start while its edges are being added.
 ///

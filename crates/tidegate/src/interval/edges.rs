@@ -4,10 +4,9 @@
 use super::failure::{UsageError, UsageErrorKind};
 use super::node::{Core, MOST_WAITING, PointWords, Which};
 use super::ready::Ready;
-use crate::job::blocks;
-use crate::worker::WorkerThread;
 use std::collections::HashSet;
 use std::ptr::{NonNull, null_mut, without_provenance_mut};
+use tidegate_core::door::{WorkerThread, blocks};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::barrier;
 

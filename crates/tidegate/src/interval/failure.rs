@@ -3,9 +3,9 @@
 
 use super::node::Core;
 use super::stall::Stall;
-use crate::unwind::{self, Payload};
 use std::error::Error;
 use std::fmt;
+use tidegate_core::door::{Payload, unwind};
 use tidegate_sync::lock::Mutex;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;

@@ -9,13 +9,10 @@ use super::Scope;
 use super::failure::BoxError;
 use super::life;
 use super::node::{Core, mark};
-use crate::job::blocks;
-use crate::scope::ScopeCore;
-use crate::scope::Scoped;
-use crate::worker::WorkerThread;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+use tidegate_core::door::{ScopeCore, Scoped, WorkerThread, blocks};
 use tidegate_sync::UnsafeCell;
 
 /// Functions that handle a node's closure and value.

@@ -7,11 +7,10 @@ use super::failure::Cause;
 use super::lock;
 use super::node::{BODY, Core, DRAFT, Which, mark};
 use super::ready::Ready;
-use crate::job::{Header, Kind, Runner, Start, Task};
-use crate::place;
-use crate::unwind;
-use crate::worker::{TaskSpan, WorkerThread};
 use std::ptr::NonNull;
+use tidegate_core::door::{
+    Header, Kind, Runner, Start, Task, TaskSpan, WorkerThread, place, unwind,
+};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 

@@ -6,11 +6,11 @@ use super::failure::{UsageError, UsageErrorKind};
 use super::life;
 use super::node::Core;
 use super::ready::Ready;
-use crate::scope::{self, ScopeCore};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use tidegate_core::door::{ScopeCore, scope};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
@@ -431,7 +431,8 @@ impl<T> fmt::Debug for Locked<T> {
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod tests {
     use super::Lock;
-    use crate::fork::forks::{BADLY, End, end_of, exit, holding};
+    use crate::forks::holding;
+    use crate::forks::{BADLY, End, end_of, exit};
 
     /// Another thread of the parent process holds the lock's mutex during the fork, so it may have
     /// been handing the lock over.

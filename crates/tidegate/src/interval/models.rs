@@ -1,7 +1,8 @@
 //! Loom models of points, edges and locks, in pools with two workers.
 
-use crate::models::{Once, check_calls};
+use crate::models::check_calls;
 use tidegate_sync::UnsafeCell;
+use tidegate_sync::model::Once;
 use tidegate_sync::park::Parker;
 
 /// A cell that one interval writes and another reads. Loom reports a race if the two intervals are

@@ -20,15 +20,12 @@ use super::failure::Cause;
 use super::kind::Kind;
 use super::lock::Lock;
 use super::tree::Tree;
-use crate::origin::Origin;
-use crate::place::PlaceId;
-use crate::scope::ScopeCore;
-use crate::scope::Scoped;
-use crate::unwind;
-use crate::worker::WorkerThread;
 use std::borrow::Cow;
 use std::panic::Location;
 use std::ptr::{NonNull, null_mut};
+use tidegate_core::Origin;
+use tidegate_core::PlaceId;
+use tidegate_core::door::{ScopeCore, Scoped, WorkerThread, origin, unwind};
 use tidegate_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tidegate_sync::lock::Mutex;
 
@@ -281,8 +278,8 @@ impl Core {
         let extras = self.extras()?.lock();
         let at = extras.created_at?;
         Some(match &extras.name {
-            Some(name) => Origin::named(name.clone(), at),
-            None => Origin::at(at),
+            Some(name) => origin::named(name.clone(), at),
+            None => origin::at(at),
         })
     }
 

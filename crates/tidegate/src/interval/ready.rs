@@ -3,8 +3,8 @@
 use super::edges::Edge;
 use super::life;
 use super::node::{Core, Which};
-use crate::worker::WorkerThread;
 use std::ptr::{NonNull, null_mut};
+use tidegate_core::door::WorkerThread;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
 /// The nodes that one thread has made ready.

@@ -6,9 +6,8 @@
 
 use super::node::{Core, Which};
 use super::{Failure, Scope, run_in};
-use crate::place;
-use crate::worker::WorkerThread;
 use std::sync::Arc;
+use tidegate_core::door::{WorkerThread, place};
 use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
@@ -170,7 +169,7 @@ pub struct Recording {
 pub struct Span {
     /// The number of the thread in its pool, which may have more threads than workers.
     pub worker: usize,
-    /// The index in [`Pool::places`](crate::Pool::places) of the place where the thread ran; `None`
+    /// The index in [`Pool::places`](tidegate_core::Pool::places) of the place where the thread ran; `None`
     /// if the thread was in no place.
     pub place: Option<usize>,
     /// The start, in nanoseconds since the recorder was created.
@@ -307,10 +306,7 @@ impl Log {
         };
         let ran = Span {
             worker: current.index,
-            place: current
-                .position
-                .cpu_slot()
-                .map(|_| place::place(current).number()),
+            place: place::number_here(current),
             from: from.saturating_sub(self.begun),
             to: clock::now().saturating_sub(self.begun),
             failed,

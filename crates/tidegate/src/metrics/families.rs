@@ -1,7 +1,8 @@
 //! The metrics, with their names and the sources of their values.
 
 use super::{Family, Part, Values};
-use crate::stats::{Histogram, Stats};
+use tidegate_core::Histogram;
+use tidegate_core::Stats;
 
 const fn counter(name: &'static str, help: &'static str, values: Values) -> Family {
     Family {

@@ -3,11 +3,9 @@
 use super::items::ParallelItems;
 use super::items::private::Piece;
 use super::{BLOCK_TIME, Loop};
-use crate::global;
 use crate::owned::Storage;
 use crate::results::{Made, Out, collect};
-use crate::worker::WorkerThread;
-use crate::worker::carry;
+use tidegate_core::door::{self, WorkerThread, carry};
 use tidegate_sync::clock;
 
 /// Maps each item to a value, in parallel, and returns the values in the order of the items.
@@ -94,11 +92,11 @@ where
     /// Starts on the caller alone, because most maps finish before a sleeping worker would have
     /// woken.
     fn run_outside(self) -> Made<'o, R> {
-        global::check_allowed("par_map");
+        door::check_allowed("par_map");
         let begin = clock::now();
         let is_late = |_: &I, now: u64| now.saturating_sub(begin) >= BLOCK_TIME;
         self.work_until(is_late, |rest| {
-            crate::outside("par_map", move |current| rest.split(current))
+            door::outside("par_map", move |current| rest.split(current))
         })
     }
 

@@ -4,10 +4,8 @@
 use super::BLOCK_TIME;
 use super::items::ParallelItems;
 use super::items::private::Piece;
-use crate::global;
 use crate::owned::Storage;
-use crate::worker::WorkerThread;
-use crate::worker::carry::{self, Carried};
+use tidegate_core::door::{self, Carried, WorkerThread, carry};
 use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 use tidegate_sync::clock;
 
@@ -48,7 +46,7 @@ where
     if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, blocks));
     }
-    global::check_allowed("map_reduce");
+    door::check_allowed("map_reduce");
     let count = blocks.count as u64;
     let from = clock::now();
     blocks = tree.begin(blocks);
@@ -57,7 +55,7 @@ where
     if took.saturating_mul(count) < BLOCK_TIME {
         return Some(tree.serial(blocks));
     }
-    Some(crate::outside("map_reduce", move |current| {
+    Some(door::outside("map_reduce", move |current| {
         tree.parallel(current, blocks)
     }))
 }

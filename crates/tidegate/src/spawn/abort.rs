@@ -2,7 +2,7 @@
 
 use super::Handle;
 use super::packet::Packet;
-use crate::simulated;
+use tidegate_sync::simulation;
 
 impl<T: Send + 'static> Handle<T> {
     /// Makes dropping the handle abort the task, for a result that no other code needs. A handle
@@ -62,7 +62,7 @@ impl<T> Drop for Handle<T> {
         let aborts = self.aborts && !self.pool.is_inherited();
         if aborts {
             self.abort(&packet);
-            simulated::access("has aborted a task");
+            simulation::access("has aborted a task");
         }
         packet.abandon(aborts, &self.pool);
     }

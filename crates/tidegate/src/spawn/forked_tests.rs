@@ -2,10 +2,11 @@
 
 use super::Handle;
 use crate::Pool;
-use crate::fork::forks::{End, PANICKED, WELL, end_of, finish, holding};
-use crate::worker::carry::run_raised;
+use crate::forks::{End, PANICKED, WELL, end_of, finish, holding};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
+use tidegate_core::door;
+use tidegate_core::door::carry::run_raised;
 use tidegate_policy::Priority::Urgent;
 
 /// Forks while another thread holds the packet of a handle. The child calls `then` with the handle.
@@ -46,7 +47,7 @@ fn joining_a_future_pushes_nothing() {
     let (release, released) = channel::<()>();
     drop(pool.spawn(move || released.recv()));
     let future = pool.spawn_future(async { 7 });
-    let parents = pool.inner().clone();
+    let parents = door::used(&pool).clone();
     let Some(child) = holding(|stay| stay()).fork() else {
         finish(|| {
             let join = AssertUnwindSafe(|| run_raised(Urgent, || future.join()));

@@ -1,17 +1,14 @@
 //! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
 
+use super::Handle;
 use super::packet::{Drive, Packet};
-use super::priority::answer_signals;
-use super::{Handle, submit_queued};
-use crate::origin::Origin;
-use crate::pool::PoolInner;
-use crate::pool::end::Hold;
-use crate::unwind::{self, Payload, UnhandledPanic};
-use crate::worker::carry;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
+use tidegate_core::Origin;
+use tidegate_core::door::spawn::{answer_signals, submit_queued};
+use tidegate_core::door::{Hold, Payload, PoolInner, UnhandledPanic, carry, unwind};
 use tidegate_policy::Priority;
 use tidegate_policy::tunables::JOINER_POLLS;
 use tidegate_sync::lock::Mutex;

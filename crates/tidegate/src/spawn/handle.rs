@@ -1,24 +1,19 @@
 //! The handle of a task.
 
 use super::packet::{Packet, Registered, Waiter};
-use super::{run_packet, submit_queued};
+use super::run_packet;
 use crate::cancel::token::CancelToken;
-use crate::options::nanos;
-use crate::pool::PoolInner;
-use crate::pool::enter;
-use crate::simulated;
-use crate::unwind;
-use crate::worker::carry;
-use crate::worker::wait;
-use crate::worker::{Event, WorkerThread};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tidegate_core::door::spawn::submit_queued;
+use tidegate_core::door::{Event, PoolInner, WorkerThread, carry, enter, nanos, unwind, wait};
 use tidegate_policy::Priority;
 use tidegate_sync::serial;
+use tidegate_sync::simulation;
 
 /// A handle to the result of a task; returned by [`spawn`](fn@crate::spawn) and
 /// [`spawn_future`](crate::spawn_future).
@@ -206,7 +201,7 @@ impl<T: Send + 'static> Handle<T> {
         let packet = self.packet.as_ref();
         let is_finished = packet.is_none_or(|packet| packet.is_finished());
         if !is_finished {
-            simulated::give_way("looks at an unfinished task");
+            simulation::give_way("looks at an unfinished task");
         }
         is_finished
     }
@@ -233,7 +228,7 @@ impl<T: Send + 'static> Handle<T> {
     pub fn try_result(mut self) -> Result<T, Self> {
         let result = self.take();
         if result.is_none() {
-            simulated::give_way("looks at an unfinished task");
+            simulation::give_way("looks at an unfinished task");
         }
         result.ok_or(self)
     }

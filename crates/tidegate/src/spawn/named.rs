@@ -1,13 +1,14 @@
 //! Tasks with names.
 
-use super::Handle;
-use crate::origin::Origin;
+use super::{Handle, from_here};
 use std::borrow::Cow;
 use std::panic::Location;
+use tidegate_core::door::origin;
 
 /// Like [`spawn`](fn@crate::spawn), but names the task, for reports of panics and for traces.
 ///
-/// Without a name, or if it is empty, these show the line that spawned the task. See [`Origin`].
+/// Without a name, or if it is empty, these show the line that spawned the task. See
+/// [`Origin`](crate::Origin).
 ///
 /// ```
 /// let handle = tidegate::spawn_named("resize", || 6 * 7);
@@ -19,6 +20,6 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let origin = Origin::named(name.into(), Location::caller());
-    crate::spawn_from("spawn_named", origin, f)
+    let origin = origin::named(name.into(), Location::caller());
+    from_here("spawn_named", origin, f)
 }

@@ -1,13 +1,11 @@
 //! The packet that a spawned task and its handle share: first the closure, then the result.
 
-use crate::origin::Origin;
-use crate::pool::PoolInner;
-use crate::pool::end::Hold;
-use crate::unwind::{self, Payload, UnhandledPanic};
-use crate::worker::carry;
-use crate::worker::{Event, TaskSpan};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
+use tidegate_core::Origin;
+use tidegate_core::door::{
+    Event, Hold, Payload, PoolInner, TaskSpan, UnhandledPanic, carry, unwind,
+};
 use tidegate_policy::Priority;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;

@@ -1,15 +1,11 @@
 //! Tasks that are spawned into a class. docs/priorities.md has the protocol.
 
 use super::packet::Packet;
-use super::{Handle, held_task, queue, run_packet, spawn_carried, within_bound};
-use crate::origin::Origin;
-use crate::pool::PoolInner;
-use crate::simulated;
-use crate::sleep::wake;
-use crate::worker::WorkerThread;
-use crate::worker::carry;
+use super::{Handle, run_packet, spawn_carried, within_bound};
 use std::panic::Location;
 use std::sync::Arc;
+use tidegate_core::Origin;
+use tidegate_core::door::{self, PoolInner, carry, origin};
 use tidegate_policy::Priority;
 
 /// Like [`spawn`](fn@crate::spawn), but gives the task a class. The tasks that it spawns are of the
@@ -44,8 +40,8 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let origin = Origin::at(Location::caller());
-    in_pool(&crate::pool_here("spawn_at_priority"), priority, origin, f)
+    let origin = origin::at(Location::caller());
+    in_pool(&door::pool_here("spawn_at_priority"), priority, origin, f)
 }
 
 /// Spawns a task of this class, which its own tasks inherit.
@@ -94,71 +90,9 @@ where
 {
     let packet = Packet::of(origin, f);
     let own = packet.clone();
-    submit(pool, class, move |current| {
+    door::spawn::submit_in_class(pool, class, move |current| {
         run_packet(&own, Some(class), is_counted, current);
     });
-    answer_signals(pool);
+    door::spawn::answer_signals(pool);
     Handle::new(packet, pool)
-}
-
-/// Called when the caller has spawned a task into a queue: no push to its deque has answered its
-/// signals.
-pub(super) fn answer_signals(pool: &PoolInner) {
-    if let Some(current) = WorkerThread::of(pool) {
-        current.poll();
-    }
-}
-
-/// Submits a task whose class is not that of the pool.
-#[cold]
-pub(super) fn submit(
-    pool: &Arc<PoolInner>,
-    class: Priority,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-) {
-    let caller = WorkerThread::get();
-    let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), &**pool)) else {
-        return queue(pool, f, caller, |task| pool.classes.push(class, task));
-    };
-    pool.classes.push(class, held_task(pool, f, caller));
-    wake::work_queued(pool, Some(current.worker()));
-    simulated::switch("spawns a task");
-}
-
-#[cfg(all(test, not(any(loom, miri))))]
-mod tests {
-    use super::*;
-    use crate::options::Options;
-    use crate::pool::members;
-    use crate::worker::{Admission, Membership};
-    use crate::{Pool, scope::ScopeCore};
-    use std::panic::Location;
-    use std::ptr::NonNull;
-    use tidegate_policy::SharePolicy;
-    use tidegate_policy::slots::Status;
-    use tidegate_sync::atomic::Ordering;
-
-    /// A waiter may rob what the spawner forks, but must not run the task in the queue.
-    #[test]
-    fn idle_thread_wakes_rather_than_waiter() {
-        let builder = Pool::builder().workers(3).share(SharePolicy::Off);
-        let pool = PoolInner::bare(Options::of(builder).unwrap());
-        let admitted = members::admit_all(&pool, 3);
-        for (t, status) in [(admitted[1], Status::Idle), (admitted[2], Status::Waiting)] {
-            assert_eq!(pool.change().stop(t, status), None);
-        }
-        let membership = Membership::enter(pool.clone(), Admission::granted(admitted[0]));
-        let (worker, waiter) = (membership.current(), pool.worker(admitted[2]));
-        let scope: NonNull<ScopeCore> = NonNull::dangling();
-        // Relaxed: everything runs on this thread.
-        worker.base_scope.store(scope.as_ptr(), Ordering::Relaxed);
-        waiter.waiting.scope.set(scope.as_ptr());
-        waiter.waiting.may_help.set(true);
-        let origin = Origin::at(Location::caller());
-        drop(in_pool(&pool, Priority::Urgent, origin, || ()));
-        let statuses = [1, 2].map(|t| pool.ledger().status(admitted[t]));
-        assert_eq!(statuses, [Status::Running, Status::Waiting]);
-        drop(membership);
-        std::mem::forget(pool);
-    }
 }

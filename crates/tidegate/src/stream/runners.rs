@@ -1,6 +1,6 @@
 //! The runners of a stream: which of its pools have how many.
 
-use crate::pool::PoolInner;
+use tidegate_core::door::PoolInner;
 
 /// The runners of each pool that has any.
 #[derive(Default)]

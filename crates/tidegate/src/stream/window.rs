@@ -1,20 +1,19 @@
 //! The items of a stream that were read and not yet returned, and the tasks that run them.
 
 use super::runners::Runners;
-use crate::pool::{PoolInner, members};
-use crate::simulated;
-use crate::sleep;
-use crate::spawn;
-use crate::unwind::{self, Payload, UnhandledPanic};
-use crate::worker::{Event, WorkerThread};
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
+use tidegate_core::door::spawn;
+use tidegate_core::door::{
+    Event, Payload, PoolInner, UnhandledPanic, WorkerThread, may_linger, unwind,
+};
 use tidegate_policy::Priority;
 use tidegate_policy::tunables::{STREAM_TURN, WAIT_SEARCH};
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
+use tidegate_sync::simulation;
 use tidegate_sync::thread::{self, Process};
 
 /// The function's result for an item, or its panic.
@@ -231,7 +230,7 @@ impl<X, T> Window<X, T> {
             begun = items.begin(pool);
             let is_over = begun.is_some() || items.is_closed;
             drop(items);
-            is_over || !may_wait(runner)
+            is_over || !may_linger(runner)
         });
         if begun.is_some() {
             return begun;
@@ -283,19 +282,12 @@ impl<X, T> Window<X, T> {
     }
 }
 
-/// Whether a runner without an item may keep its slot for a while.
-fn may_wait(runner: WorkerThread<'_>) -> bool {
-    // If the pool has no threads, the consumer waits in a frame below.
-    let is_alone = || members::is_alone(runner.pool());
-    !runner.must_stop() && !sleep::slot_is_wanted(runner) && !is_alone()
-}
-
 /// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
 /// yield.
 pub(super) fn be_patient(mut is_over: impl FnMut() -> bool) {
     let mut since = None;
     while !is_over() {
-        if simulated::is_simulated() {
+        if simulation::is_simulated() {
             return;
         }
         let now = clock::now();
@@ -357,7 +349,7 @@ where
             }
             return;
         }
-        simulated::switch("finishes an item");
+        simulation::switch("finishes an item");
         if current.must_stop() || clock::now() >= end {
             return queue(&current.pool().as_arc(), window, run);
         }
@@ -368,9 +360,7 @@ where
 mod tests {
     use super::*;
     use crate::Pool;
-    use crate::options::Options;
-    use crate::pool::enter;
-    use tidegate_policy::SharePolicy;
+    use tidegate_core::door;
 
     fn pool() -> Pool {
         Pool::builder().workers(1).build().expect("valid options")
@@ -381,32 +371,19 @@ mod tests {
     fn each_pool_has_its_runners() {
         let (first, second) = (pool(), pool());
         let window = Window::new(None, |n: u32| n);
-        assert!(window.push(0, Some(first.used())).needs_runner);
-        assert!(!window.push(1, Some(first.used())).needs_runner);
+        assert!(window.push(0, Some(door::used(&first))).needs_runner);
+        assert!(!window.push(1, Some(door::used(&first))).needs_runner);
         let event = Arc::new(Event::for_this_thread());
         let needs_runner = |pool: &Pool| {
-            let registered = window.take_front_or_register(&event, Some(pool.used()));
+            let registered = window.take_front_or_register(&event, Some(door::used(pool)));
             matches!(registered, Registered::Waiting { needs_runner: true })
         };
         assert!(!needs_runner(&first));
         assert!(needs_runner(&second));
         assert!(!needs_runner(&second));
-        window.items.lock().runners.begin(first.used());
+        window.items.lock().runners.begin(door::used(&first));
         assert!(!needs_runner(&first));
-        window.items.lock().runners.end(first.used());
+        window.items.lock().runners.end(door::used(&first));
         assert!(needs_runner(&first));
-    }
-
-    /// Only the consumer, which waits in a frame below, could push the next item.
-    #[test]
-    fn runner_of_threadless_pool_waits_for_no_item() {
-        let builder = Pool::builder().workers(1).share(SharePolicy::Off);
-        let pool = PoolInner::bare(Options::of(builder).unwrap());
-        let admitted = members::admit_all(&pool, 1)[0];
-        members::refuse(&pool, admitted);
-        let mut waits = None;
-        enter::run_here(&pool, || waits = WorkerThread::get().map(may_wait));
-        assert_eq!(waits, Some(false));
-        std::mem::forget(pool);
     }
 }

@@ -1,12 +1,12 @@
 //! A condition variable.
 
 use super::{MutexGuard, is_simulated, taken};
-use crate::options::nanos;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{self, Arc, LockResult, PoisonError};
 use std::time::Duration;
+use tidegate_core::door::nanos;
 use tidegate_sync::clock;
 use tidegate_sync::simulation::{access, block, serial_here};
 

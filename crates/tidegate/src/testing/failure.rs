@@ -3,9 +3,8 @@
 use super::Schedule;
 use super::search::SCHEDULE;
 use std::fmt;
-use std::fmt::Write as _;
-use std::panic::Location;
-use tidegate_sync::simulation::{Event, Holder, Reason, Report, Waiting};
+use tidegate_core::door::simulated::line;
+use tidegate_sync::simulation::{Event, Reason};
 
 /// How many steps a failure prints at most.
 const MOST_STEPS: usize = 40;
@@ -62,7 +61,7 @@ impl Failure {
     /// does.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
-        lines(&self.names, &self.events)
+        super::lines(&self.names, &self.events)
     }
 }
 
@@ -94,66 +93,3 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-pub(super) fn lines(names: &[String], events: &[Event]) -> Vec<String> {
-    events.iter().map(|event| line(names, event)).collect()
-}
-
-fn line(names: &[String], event: &Event) -> String {
-    let place = Place(event.at);
-    let (thread, next) = (&names[event.thread], &names[event.next]);
-    let mut line = format!("step {}: {thread} {}{place}", event.step, event.what);
-    if next != thread {
-        let _ = write!(line, "; {next} runs");
-    }
-    line
-}
-
-/// Describes why a simulation has stopped early, and what its threads were doing.
-pub(super) fn outline(report: &Report) -> String {
-    let reason = match report.reason {
-        Reason::Deadlock => "deadlock: every thread waits for another one",
-        Reason::Endless => "the run takes too many steps and may never end (`simulated-steps`)",
-        Reason::Stuck => {
-            "a thread waits for something that the simulation does not know, or computes for too long \
-             (`simulation-patience`)"
-        }
-    };
-    let mut text = reason.to_owned();
-    for Waiting {
-        name,
-        what,
-        at,
-        runs,
-        holders,
-        ..
-    } in report.threads.iter().filter(|t| !t.has_ended)
-    {
-        let (now, place) = (if *runs { "runs; last: " } else { "" }, Place(*at));
-        let _ = write!(text, "\n  {name}: {now}{what}{place}");
-        for Holder { name, at } in holders {
-            let _ = write!(
-                text,
-                "\n    held by {name}, which took it{}",
-                Place(Some(at))
-            );
-        }
-    }
-    text
-}
-
-/// Where the program has called the runtime; empty if that is in the runtime itself.
-struct Place(Option<&'static Location<'static>>);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of_the_runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
-        let own = file!().trim_end_matches("testing/failure.rs");
-        match self.0 {
-            Some(at) if !at.file().starts_with(own) && !at.file().starts_with(of_the_runtime) => {
-                write!(f, " at {at}")
-            }
-            _ => Ok(()),
-        }
-    }
-}

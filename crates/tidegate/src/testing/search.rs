@@ -1,14 +1,14 @@
 //! Runs a test on simulated pools until it fails.
 
-use super::failure::{Failure, Kind, outline};
+use super::failure::{Failure, Kind};
 use super::{Schedule, hook, shrink};
-use crate::simulated::Simulated;
 use crate::{BuildError, Builder, Pool};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use tidegate_core::door::simulated::{Simulated, outline, simulate, simulation};
 use tidegate_policy::schedule::Deviation;
 use tidegate_sync::simulation::{Event, Observer, Report};
 
@@ -200,24 +200,20 @@ fn with_cause(message: String, first_panic: Option<String>) -> String {
 /// Runs the test in a simulated pool. Returns the message of a panic of the test, or else of a task
 /// without a handle.
 fn run_here(
-    mut builder: Builder,
+    builder: Builder,
     simulated: Simulated,
     test: &(dyn Fn(&Pool) + Send + Sync),
     news: &Sender<News>,
 ) -> Option<String> {
-    builder.simulated = Some(simulated);
     let stray = Arc::new(Mutex::new(None));
-    let (seen, own_handler) = (stray.clone(), builder.on_panic.take());
-    let builder = builder.on_panic(move |report| {
+    let seen = stray.clone();
+    let builder = simulate(builder, simulated, move |report| {
         let message = message_of(&*report.payload);
         seen.lock().expect("never poisoned").get_or_insert(message);
-        if let Some(handler) = &own_handler {
-            handler(report);
-        }
     });
     let run = || -> Result<(), BuildError> {
         let pool = builder.build()?;
-        let observer = pool.simulation().expect("it is simulated").observer();
+        let observer = simulation(&pool).expect("it is simulated").observer();
         hook::watch(&observer);
         let _ = news.send(News::Began(observer, pool.workers()));
         pool.install(|| test(&pool));

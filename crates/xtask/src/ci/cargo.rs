@@ -16,13 +16,12 @@ use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
 /// The clippy command for the packages that have loom models.
-const MODELS: &str =
-    "clippy --lib --tests -p tidegate-sync -p tidegate-deque -p tidegate -- -D warnings";
+const MODELS: &str = "clippy --lib --tests -p tidegate-sync -p tidegate-deque -p tidegate-core -p tidegate -- -D warnings";
 
 /// The clippy command for the packages that may use atomics, locks, threads and the clock only
 /// through `sync`.
 const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p tidegate-share \
-    -p tidegate-machine -p tidegate -- --no-deps -D warnings -D clippy::disallowed_types \
+    -p tidegate-machine -p tidegate-core -p tidegate -- --no-deps -D warnings -D clippy::disallowed_types \
     -D clippy::disallowed_methods";
 
 /// Other targets, each with the packages that are type-checked for it. Some dependencies of the

@@ -19,7 +19,7 @@ const CODE: &[&str] = &["crates", "benches", "examples", "fuzz", "Cargo.toml", "
 /// The sources on which the checks of concurrent code depend, besides the compiler.
 #[rustfmt::skip]
 const CONCURRENT: &[&str] = &[
-    "crates/sync", "crates/deque", "crates/share", "crates/tidegate", "crates/rayon-core",
+    "crates/sync", "crates/deque", "crates/share", "crates/core", "crates/tidegate", "crates/rayon-core",
     "crates/policy", "crates/machine", "crates/xtask", "Cargo.lock",
 ];
 

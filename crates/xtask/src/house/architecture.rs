@@ -6,12 +6,8 @@
 
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
-use super::{Repo, crate_of, violation};
+use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, violation};
 use crate::workspace::is_published;
-
-const PAGE: &str = "ARCHITECTURE.md";
-
-const RUNTIME: &str = "crates/tidegate/src/";
 
 /// A row of the table in ARCHITECTURE.md.
 struct Row<'a> {
@@ -59,9 +55,9 @@ fn map(repo: &Repo) -> Vec<String> {
         false => file == name,
     };
     let exists = |name: &str| {
-        let below = format!("{RUNTIME}{name}");
+        let below = ["", CORE, TIDEGATE].map(|folder| format!("{folder}{name}"));
         let mut paths = repo.texts.iter().map(|(path, _)| path);
-        paths.any(|path| is_or_holds(name, path) || is_or_holds(&below, path))
+        paths.any(|path| below.iter().any(|name| is_or_holds(name, path)))
     };
     let missing = names.iter().filter(|(_, name)| !exists(name));
     let missing = missing.map(|(line, name)| violation(PAGE, *line, format!("there is no {name}")));

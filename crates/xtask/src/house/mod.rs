@@ -5,6 +5,7 @@
 //! here read text line by line, and rely on rustfmt's layout.
 
 mod architecture;
+mod door;
 mod files;
 mod guide;
 mod links;
@@ -22,6 +23,13 @@ use crate::workspace::Workspace;
 
 pub use links::web;
 
+/// The page that describes the house.
+const PAGE: &str = "ARCHITECTURE.md";
+
+/// The sources of the runtime: of its core, and of what users call.
+const CORE: &str = "crates/core/src/";
+const TIDEGATE: &str = "crates/tidegate/src/";
+
 /// The text files of the repository with their paths, and its packages with their folders.
 struct Repo {
     texts: Vec<(String, String)>,
@@ -31,8 +39,9 @@ struct Repo {
 /// A check; returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     architecture::check,
+    door::check,
     measures::check,
     rooms::cycles,
     rooms::floors,

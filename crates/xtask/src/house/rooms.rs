@@ -2,13 +2,12 @@
 //! crate, and the floors of the runtime's rooms.
 
 use super::modules::{imports, largest_cycle, shipped};
-use super::{Repo, violation};
+use super::{CORE, PAGE, Repo, TIDEGATE, violation};
 
-const PAGE: &str = "ARCHITECTURE.md";
+/// The headings of the tables of rooms, and the sources that each table describes.
+const HOUSES: [(&str, &str); 2] = [("## The core", CORE), ("## The upper crate", TIDEGATE)];
 
-const RUNTIME: &str = "crates/tidegate/src/";
-
-/// A row of the table of rooms: files and folders of the runtime, by floor.
+/// A row of a table of rooms: files and folders of one crate, by floor.
 struct Room<'a> {
     floor: u32,
     name: &'a str,
@@ -59,17 +58,27 @@ pub fn cycles(repo: &Repo) -> Vec<String> {
 /// Finds imports from a room to a room on a higher floor, and files that have no room.
 pub fn floors(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
-    let rooms: Vec<Room<'_>> = page.lines().filter_map(room).collect();
+    let of = |(heading, folder): &(&str, &str)| {
+        let table = page.split(heading).nth(1).unwrap_or_default();
+        let table = table.split("\n## ").next().unwrap_or_default();
+        floors_of(repo, folder, table)
+    };
+    HOUSES.iter().flat_map(of).collect()
+}
+
+/// Finds these violations in the crate whose sources are below `folder`.
+fn floors_of(repo: &Repo, folder: &str, table: &str) -> Vec<String> {
+    let rooms: Vec<Room<'_>> = table.lines().filter_map(room).collect();
     let room_of = |file: &str| {
         let rooms = rooms.iter().map(|room| (room.fit(file), room));
         let best = rooms.max_by_key(|(fit, _)| *fit)?;
         (best.0 > 0).then_some(best.1)
     };
-    let imports = imports(repo, RUNTIME);
-    let files = shipped(repo, RUNTIME).into_iter().map(|(file, _)| file);
+    let imports = imports(repo, folder);
+    let files = shipped(repo, folder).into_iter().map(|(file, _)| file);
     let homeless = files.filter(|file| room_of(file).is_none()).map(|file| {
         let advice = "give the file a room and a floor";
-        violation(&format!("{RUNTIME}{file}"), 1, advice)
+        violation(&format!("{folder}{file}"), 1, advice)
     });
     let rising = imports.iter().filter_map(|(from, to)| {
         let (here, there) = (room_of(from)?, room_of(to)?);
@@ -77,7 +86,7 @@ pub fn floors(repo: &Repo) -> Vec<String> {
             "{} (floor {}) may not import {to} of {} (floor {})",
             here.name, here.floor, there.name, there.floor
         );
-        (there.floor > here.floor).then(|| violation(&format!("{RUNTIME}{from}"), 1, advice))
+        (there.floor > here.floor).then(|| violation(&format!("{folder}{from}"), 1, advice))
     });
     homeless.chain(rising).collect()
 }
@@ -116,14 +125,15 @@ mod tests {
     #[test]
     fn imports_point_downward() {
         let violations = |imported: &str| {
-            let page = "| 2 | api | `lib.rs` | x |\n| 1 | worker | `worker.rs`, `worker/` | x |\n\
-                | 0 | leaves | `job.rs` | x |";
+            let page = "## The core\n| 2 | api | `lib.rs` | x |\n| 1 | worker | `worker.rs`, `worker/` | x |\n\
+                | 0 | leaves | `job.rs` | x |\n## The upper crate\n| 0 | api | `lib.rs` | x |";
             let job = format!("use crate::{imported};");
             let files = [
                 (PAGE, page),
-                ("crates/tidegate/src/job.rs", job.as_str()),
-                ("crates/tidegate/src/worker.rs", "use crate::job;"),
-                ("crates/tidegate/src/worker/join.rs", ""),
+                ("crates/core/src/job.rs", job.as_str()),
+                ("crates/core/src/worker.rs", "use crate::job;"),
+                ("crates/core/src/worker/join.rs", ""),
+                ("crates/core/src/lib.rs", ""),
                 ("crates/tidegate/src/lib.rs", ""),
             ];
             floors(&Repo::of(&files)).len()

@@ -1,0 +1,51 @@
+//! The door for crates that build on the core: what they may use besides the public interface.
+//! `docs/door.md` describes it. No guarantee of stability covers it.
+
+pub mod closed;
+
+pub use crate::global::{check_allowed, global};
+pub use crate::handle::{inside, used};
+pub use crate::job::{Header, Kind, Runner, Start, Task, blocks};
+pub use crate::options::nanos;
+pub use crate::pool::end::Hold;
+pub use crate::pool::{PoolInner, SpawnBound, enter};
+pub use crate::scope::{ScopeCore, Scoped};
+pub use crate::sleep::may_linger;
+pub use crate::task_context::{Key, TaskContext, current, peek};
+pub use crate::unwind::{Payload, UnhandledPanic};
+pub use crate::worker::carry::{self, Carried};
+pub use crate::worker::{Event, FrameWorker, TaskSpan, WorkerThread, wait};
+pub use crate::{outside, pool_here};
+
+/// Places of a pool.
+pub mod place {
+    pub use crate::place::{check_place, number_here, put_at};
+}
+
+/// Origins of tasks.
+pub mod origin {
+    pub use crate::origin::{at, named};
+}
+
+/// Scopes whose tasks the caller creates.
+pub mod scope {
+    pub use crate::scope::{core, remove_count_from_afar, scope};
+}
+
+/// Simulated pools.
+#[cfg(all(feature = "testing", not(loom)))]
+pub mod simulated {
+    pub use crate::builder::simulate;
+    pub use crate::handle::simulation;
+    pub use crate::simulated::{Simulated, line, outline};
+}
+
+/// Detached tasks.
+pub mod spawn {
+    pub use crate::spawn::{answer_signals, queue_alone, submit, submit_in_class, submit_queued};
+}
+
+/// Panics that are kept as values.
+pub mod unwind {
+    pub use crate::unwind::{catch, let_go, message, resume};
+}

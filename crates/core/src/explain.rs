@@ -1,0 +1,208 @@
+//! Prints lines about a pool to standard error, for the user of the program.
+//!
+//! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its
+//! version, its number of workers and what determined that number, and the options that differ from
+//! their defaults. A pool is used when a thread outside it runs something in it; a pool that is
+//! never used prints nothing. A child process made by `fork` has a new pool, which prints the line
+//! again.
+//!
+//! This module makes no decisions. For machine-readable numbers, see [`Stats`](crate::Stats).
+
+use crate::options::{IdleRule, Options, Sharing, Source, machine};
+use crate::pool::PoolInner;
+use tidegate_policy::SharePolicy;
+use tidegate_policy::tunables::{self, Setting, Tunable};
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::stderr::print_line;
+
+/// Prints the explanation line if it was requested and has not been printed yet. Must be called
+/// before a thread outside the pool runs something in it.
+#[inline]
+pub(crate) fn announce(pool: &PoolInner) {
+    // Relaxed: a flag that publishes no data.
+    if pool.unexplained.load(Ordering::Relaxed) {
+        explain(pool);
+    }
+}
+
+#[cold]
+fn explain(pool: &PoolInner) {
+    // Relaxed: the swap returns true to only one caller.
+    if pool.unexplained.swap(false, Ordering::Relaxed) {
+        print_line(format_args!(
+            "{}",
+            explanation(&pool.options, chosen_workers(pool))
+        ));
+    }
+}
+
+/// Returns the number of workers that the user has set last, or else the original number: if the
+/// machine determines the number, it may change at any time.
+fn chosen_workers(pool: &PoolInner) -> usize {
+    match pool.workers_are_chosen() {
+        true => pool.wanted(),
+        false => pool.options.workers,
+    }
+}
+
+/// Returns the explanation line for these options. `workers` is the number of workers.
+fn explanation(options: &Options, workers: usize) -> String {
+    let why = match options.workers_from {
+        _ if workers != options.workers => "set by set_workers".to_owned(),
+        Source::Builder => {
+            let closed = options.kind.closed();
+            let method = closed.map_or("Builder::workers", |closed| closed.threads_by);
+            format!("set by {method}")
+        }
+        Source::Variable => format!("set by {}", tunables::WORKERS.variable.unwrap_or_default()),
+        Source::Default => machine().reason(),
+    };
+    let mut differing = Vec::new();
+    differing.extend(match &options.idle {
+        IdleRule::BuiltIn(idle) => difference(*idle, &tunables::IDLE),
+        IdleRule::Custom(backoff) => Some(format!("{}={backoff}", tunables::IDLE.name)),
+    });
+    differing.extend(difference(options.amount, &tunables::STEAL));
+    differing.extend(difference(options.victim, &tunables::VICTIM));
+    differing.extend(difference(options.wait, &tunables::WAIT));
+    differing.extend(difference(options.queue, &tunables::QUEUE));
+    differing.extend(difference(options.memory, &tunables::SPACE));
+    differing.extend(difference(options.places, &tunables::PLACES));
+    differing.extend(difference(options.priority, &tunables::PRIORITY));
+    differing.extend(difference(
+        options.priority_aging,
+        &tunables::PRIORITY_AGING,
+    ));
+    differing.extend(difference(options.bind, &tunables::BIND));
+    if options.max_threads_from != Source::Default && options.kind.closed().is_none() {
+        differing.extend(difference(
+            Some(options.max_threads),
+            &tunables::MAX_THREADS,
+        ));
+    }
+    if options.kind.closed().is_none() {
+        differing.extend(difference(
+            options.max_blocking_threads,
+            &tunables::MAX_BLOCKING_THREADS,
+        ));
+    }
+    differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
+    if Sharing::POSSIBLE {
+        differing.extend(sharing(options));
+    }
+    let differing = match differing.as_slice() {
+        [] => "default options".to_owned(),
+        some => some.join(" "),
+    };
+    let ending = if workers == 1 { "" } else { "s" };
+    format!(
+        "version {}, pool {}, {workers} worker{ending} ({why}), {differing}",
+        env!("CARGO_PKG_VERSION"),
+        options.name.escape_debug(),
+    )
+}
+
+/// Returns the sharing options that differ from their defaults. A closed pool doesn't share by
+/// default.
+fn sharing(options: &Options) -> Vec<String> {
+    let closed = options.kind.closed().is_some();
+    let share = options
+        .share
+        .as_ref()
+        .map_or(SharePolicy::Off, |by| by.share);
+    let mut differing = Vec::new();
+    // A pool with a share controller that does not share only follows the limits.
+    let follows = match options.share.is_some() && !options.shares() {
+        true => "; follows changes of affinity and quotas",
+        false => "",
+    };
+    differing.extend(match (closed, options.share_from) {
+        (true, Source::Default) => Some(format!("share=off (TIDEGATE_SHARE is not set{follows})")),
+        (true, _) => Some(shown(share, &tunables::SHARE)),
+        (false, _) => difference(share, &tunables::SHARE),
+    });
+    if let Some(sharing) = options.share.as_ref().filter(|_| options.shares()) {
+        differing.extend(difference(sharing.weight, &tunables::WEIGHT));
+        differing.extend(difference(sharing.desire, &tunables::DESIRE));
+        differing.extend(difference(sharing.est_cycle, &tunables::EST_CYCLE));
+    }
+    differing
+}
+
+/// Returns the option as text if it differs from its default.
+fn difference<T: Setting>(value: T, tunable: &Tunable<T>) -> Option<String> {
+    (value != tunable.default).then(|| shown(value, tunable))
+}
+
+fn shown<T: Setting>(value: T, tunable: &Tunable<T>) -> String {
+    let own = Tunable {
+        default: value,
+        ..*tunable
+    };
+    format!("{}={}", tunable.name, own.row().default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Pool};
+    use tidegate_policy::Rest;
+    use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
+
+    #[test]
+    fn line_lists_workers_and_changed_options() {
+        let builder = Pool::builder()
+            .workers(3)
+            .name("no\u{200b}width")
+            .idle("none".parse().unwrap())
+            .steal("fixed:20".parse().unwrap())
+            .victim("random".parse().unwrap())
+            .wait("help-any".parse().unwrap())
+            .spare_threads(1)
+            .stack_size(1 << 20);
+        let options = builder.options().unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            explanation(&options, 3),
+            format!(
+                "version {version}, pool no\\u{{200b}}width, 3 workers (set by Builder::workers), idle=none steal=fixed:20 \
+                 victim=random wait=help-any max-threads=4 stack-size=1MiB"
+            )
+        );
+        assert!(explanation(&options, 2).contains("2 workers (set by set_workers)"));
+    }
+
+    #[test]
+    fn custom_backoff_is_called_custom() {
+        struct Parks;
+        impl CustomBackoff for Parks {
+            fn backoff(&mut self, _: u64) -> Rest {
+                Rest::Park
+            }
+
+            fn reset(&mut self) {}
+        }
+        let builder = Pool::builder()
+            .workers(1)
+            .backoff(BackoffFactory::new(|_| Parks));
+        let line = explanation(&builder.options().unwrap(), 1);
+        assert!(line.ends_with(", idle=custom"), "{line}");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "there, nothing is shared")]
+    fn changed_share_options_are_listed() {
+        let differing = |builder: Builder| explanation(&builder.options().unwrap(), 1);
+        let builder = || Pool::builder().workers(1);
+        let shares = builder().share(SharePolicy::On).weight(300);
+        let shares = shares.desire("wsap:eta=0.75".parse().unwrap());
+        assert!(differing(shares).ends_with(", share=on weight=300 desire=wsap:eta=0.75"));
+        assert!(differing(builder().share(SharePolicy::Off).weight(300)).ends_with(", share=off"));
+    }
+
+    #[test]
+    fn pool_reports_default_options() {
+        let options = Pool::builder().workers(2).options().unwrap();
+        assert!(explanation(&options, 2).ends_with("(set by Builder::workers), default options"));
+    }
+}

@@ -1,0 +1,592 @@
+//! A pool's options, resolved and checked, and the machine that some of them depend on.
+//!
+//! An option takes its value from the builder, or else from the environment ([`Environment`]), or
+//! else from its default. The number of spare threads and the limit on threads are two forms of one
+//! option.
+
+mod closed;
+mod environment;
+mod error;
+mod idle;
+mod kind;
+mod machine;
+mod orders;
+mod settings;
+
+pub use closed::Closed;
+pub(crate) use environment::Environment;
+pub use error::BuildError;
+pub(crate) use idle::IdleRule;
+pub(crate) use kind::Kind;
+pub(crate) use machine::{affinity, limits, machine, pretend};
+pub(crate) use settings::Settings;
+
+use crate::jobserver::Jobserver;
+use crate::latch::MAX_WORKERS;
+use crate::layout::Layout;
+use crate::panics::PanicReport;
+use crate::simulated::{self, Simulated};
+use orders::Orders;
+use std::time::Duration;
+use tidegate_machine::{CpuList, Topology};
+use tidegate_policy::tunables::{self, Tunable};
+use tidegate_policy::{
+    DesirePolicy, DesireState, MemoryPolicy, Nanos, ParseError, PlaceBy, Priority, QueueKind,
+    SharePolicy, StealAmount, VictimPolicy, WaitPolicy,
+};
+
+pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
+pub(crate) type PanicHandler = Box<dyn Fn(PanicReport) + Send + Sync>;
+
+/// Where the value of an option came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    Builder,
+    Variable,
+    Default,
+}
+
+pub struct Options {
+    pub(crate) workers: usize,
+    pub(crate) workers_from: Source,
+    pub(crate) max_threads: usize,
+    pub(crate) max_threads_from: Source,
+    pub(crate) max_blocking_threads: usize,
+    pub(crate) idle: IdleRule,
+    pub(crate) amount: StealAmount,
+    pub(crate) victim: VictimPolicy,
+    pub(crate) wait: WaitPolicy,
+    pub(crate) queue: QueueKind,
+    pub(crate) memory: MemoryPolicy,
+    pub(crate) places: PlaceBy,
+    /// The class of the pool's tasks that were given no class.
+    pub priority: Priority,
+    /// Within how many dispatches each class that has tasks begins one.
+    pub(crate) priority_aging: usize,
+    /// The workers' CPU slots, and the place to which each slot belongs.
+    pub(crate) layout: Layout,
+    /// Whether each worker is bound to the CPU of its CPU slot.
+    pub(crate) bind: bool,
+    /// The CPUs on which the pool may run.
+    pub(crate) usable: CpuList,
+    pub(crate) name: String,
+    pub(crate) stack_size: usize,
+    /// `None`: the queue is unbounded.
+    pub(crate) max_queued: Option<usize>,
+    /// Whether the pool prints its options when it is first used.
+    pub(crate) explain: bool,
+    /// Whether the pool records its scheduling decisions; see [`crate::trace`].
+    pub(crate) trace: bool,
+    pub(crate) on_start: Option<ThreadHandler>,
+    pub(crate) on_exit: Option<ThreadHandler>,
+    pub(crate) on_panic: Option<PanicHandler>,
+    /// `None`: the pool has no share controller.
+    pub(crate) share: Option<Sharing>,
+    pub(crate) share_from: Source,
+    pub(crate) kind: Kind,
+    /// How the pool is simulated. `None`: its threads run freely.
+    pub(crate) simulated: Option<Simulated>,
+}
+
+pub(crate) struct Sharing {
+    /// The job's name in the job table.
+    pub(crate) job: String,
+    /// `Off`: the pool takes no seat in the table, and only follows the affinity, the quotas and
+    /// the tokens of a jobserver.
+    pub(crate) share: SharePolicy,
+    pub(crate) weight: usize,
+    pub(crate) desire: DesirePolicy,
+    /// The initial state of the desire estimator.
+    pub(crate) desire_state: DesireState,
+    /// The time between two estimates of the desire.
+    pub(crate) est_cycle: Nanos,
+}
+
+/// The name of a pool whose builder sets none.
+const UNNAMED: &str = "tidegate";
+
+impl Options {
+    /// Resolves and checks the options that a builder has collected.
+    pub(crate) fn of(settings: Settings) -> Result<Self, BuildError> {
+        let settings = simulated::complete(settings)?;
+        let is_forgiving = |closed: &Closed| closed.forgiving;
+        let environment = if settings.simulated.is_some() {
+            // A seed means the same run in every environment.
+            Environment::Ignored
+        } else if settings.closed.as_ref().is_some_and(is_forgiving) {
+            Environment::Forgiving
+        } else {
+            Environment::Strict
+        };
+        Self::resolve(settings, environment)
+    }
+
+    /// Whether errors are printed to standard error instead of returned, because no caller could
+    /// handle them.
+    pub(crate) fn is_forgiving(&self) -> bool {
+        self.kind.is_forgiving()
+    }
+
+    pub(crate) fn global() -> Self {
+        Self::resolve(Settings::default(), Environment::Forgiving)
+            .expect("defaults are allowed, and everything else is forgiven")
+    }
+
+    fn resolve(settings: Settings, environment: Environment) -> Result<Self, BuildError> {
+        let (workers, workers_from) = number_of_workers(&settings, environment)?;
+        let (share, share_from) = Sharing::of(&settings, (workers, workers_from), environment)?;
+        let (max_threads, max_threads_from) = limit(&settings, workers, environment)?;
+        let max_blocking_threads = blocking_limit(&settings, max_threads, environment)?;
+        let (priority, priority_aging) = classes(&settings, environment)?;
+        let is_closed = settings.closed.is_some();
+        let Settings {
+            idle,
+            backoff,
+            amount,
+            victim,
+            wait,
+            queue,
+            memory,
+            places,
+            bind,
+            topology,
+            stack_size,
+            ..
+        } = settings;
+        let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
+        let orders = Orders::of((amount, wait, queue, memory), is_closed, environment)?;
+        let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
+        let within = |error: ParseError| error.within("Builder::places");
+        let places = places.check().map_err(within)?;
+        let (bind, _) = environment.option("Builder::bind", bind, &tunables::BIND)?;
+        let ground = Ground::of(topology, workers, (places, victim), bind)?;
+        let (stack_size, _) =
+            environment.option("Builder::stack_size", stack_size, &tunables::STACK_SIZE)?;
+        Ok(Self {
+            workers,
+            workers_from,
+            max_threads,
+            max_threads_from,
+            max_blocking_threads,
+            idle: IdleRule::of(idle, backoff, environment)?,
+            amount: orders.amount,
+            victim,
+            wait: orders.wait,
+            queue: orders.queue,
+            memory: orders.memory,
+            places,
+            priority,
+            priority_aging,
+            layout: ground.layout(workers, places),
+            bind: bind && Ground::KNOWN,
+            usable: ground.usable,
+            name: name(settings.name)?,
+            stack_size,
+            max_queued: max_queued(settings.max_queued)?,
+            explain: environment.explain(settings.explain)?,
+            share,
+            share_from,
+            trace: settings.trace,
+            on_start: settings.on_start,
+            on_exit: settings.on_exit,
+            on_panic: settings.on_panic,
+            kind: Kind::from(settings.closed),
+            simulated: settings.simulated,
+        })
+    }
+}
+
+impl Sharing {
+    /// False under loom and Miri: they run a single pool and have no files.
+    pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
+
+    /// Whether the affinity and the quotas are read again while a closed pool does not share the
+    /// machine. Other systems have no limits that could be read.
+    const FOLLOWS: bool = Self::POSSIBLE && cfg!(target_os = "linux");
+
+    /// Returns what the pool's share controller does (`None` if the pool has none), and where the
+    /// choice of the policy came from. If the machine has determined the number of `workers`, it
+    /// may also lower it.
+    fn of(
+        settings: &Settings,
+        (workers, workers_from): (usize, Source),
+        environment: Environment,
+    ) -> Result<(Option<Self>, Source), BuildError> {
+        let (share, from) =
+            environment.option("Builder::share", settings.share, &tunables::SHARE)?;
+        let weight = environment
+            .option("Builder::weight", settings.weight, &tunables::WEIGHT)?
+            .0;
+        let desire = environment
+            .option("Builder::desire", settings.desire, &tunables::DESIRE)?
+            .0;
+        // `option` has checked the parameters of values that it parsed from text. Only the
+        // builder's values can fail here.
+        let desire_state =
+            DesireState::new(&desire).map_err(|error| error.within("Builder::desire"))?;
+        let est_cycle = environment
+            .option(
+                "Builder::est_cycle",
+                settings.est_cycle.map(nanos),
+                &tunables::EST_CYCLE,
+            )?
+            .0;
+        // A closed pool shares the machine only if that was requested: its caller may rely on all
+        // of its threads running.
+        let is_asked = settings.closed.is_none() || from != Source::Default;
+        let may_shrink = workers > 1 && workers_from == Source::Default;
+        let share = if is_asked { share } else { SharePolicy::Off };
+        // A simulated pool does not depend on its environment.
+        let needs_tokens = || settings.simulated.is_none() && Jobserver::inherited().is_some();
+        let has_controller = match share {
+            SharePolicy::Off if is_asked => settings.closed.is_none() && needs_tokens(),
+            SharePolicy::Off => Self::FOLLOWS && may_shrink,
+            SharePolicy::Auto | SharePolicy::On => Self::POSSIBLE,
+        };
+        let sharing = has_controller.then(|| Self {
+            job: job(settings),
+            share,
+            weight,
+            desire,
+            desire_state,
+            est_cycle,
+        });
+        Ok((sharing, from))
+    }
+}
+
+impl Options {
+    /// Whether the pool shares the machine with other jobs.
+    pub(crate) fn shares(&self) -> bool {
+        let policy = self.share.as_ref().map(|sharing| sharing.share);
+        policy.is_some_and(|policy| policy != SharePolicy::Off)
+    }
+
+    /// Whether thieves record how many tasks their victims have.
+    pub(crate) fn counts_lengths(&self) -> bool {
+        let desire = self.share.as_ref().map(|sharing| sharing.desire);
+        self.shares() && matches!(desire, Some(DesirePolicy::ADeque(_)))
+    }
+}
+
+/// A duration too long for `Nanos` becomes `Nanos::MAX`, which is out of range for every tunable.
+pub fn nanos(time: Duration) -> Nanos {
+    Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
+}
+
+/// Returns the job's name: the pool's own name, or else the program's, because the table lists the
+/// jobs of many programs and most pools are unnamed.
+fn job(settings: &Settings) -> String {
+    let own = settings.name.clone().filter(|_| settings.closed.is_none());
+    let program = || {
+        let path = std::env::current_exe().ok()?;
+        Some(path.file_name()?.to_string_lossy().into_owned())
+    };
+    own.or_else(program).unwrap_or_else(|| UNNAMED.into())
+}
+
+/// Returns the class of the pool, and within how many dispatches each class begins a task.
+fn classes(settings: &Settings, environment: Environment) -> Result<(Priority, usize), BuildError> {
+    let class = environment.option("Builder::priority", settings.priority, &tunables::PRIORITY)?;
+    let method = "Builder::priority_aging";
+    let aging = environment.option(method, settings.priority_aging, &tunables::PRIORITY_AGING)?;
+    Ok((class.0, aging.0))
+}
+
+fn max_queued(given: Option<usize>) -> Result<Option<usize>, BuildError> {
+    if given == Some(0) {
+        let error = "Builder::max_queued: invalid value 0: expected at least 1";
+        return Err(BuildError::new(error.into()));
+    }
+    Ok(given)
+}
+
+fn name(given: Option<String>) -> Result<String, BuildError> {
+    let name = given.unwrap_or_else(|| UNNAMED.into());
+    if name.contains(char::is_control) {
+        let error = format!(
+            "Builder::name: {name:?} cannot name threads: expected text without control characters"
+        );
+        return Err(BuildError::new(error));
+    }
+    Ok(name)
+}
+
+fn number_of_workers(
+    settings: &Settings,
+    environment: Environment,
+) -> Result<(usize, Source), BuildError> {
+    let given = settings.workers.map(Some);
+    let (workers, from) = environment.option("Builder::workers", given, &tunables::WORKERS)?;
+    Ok(match workers {
+        Some(workers) => (workers, from),
+        None => (machine().default_workers(), Source::Default),
+    })
+}
+
+/// Returns the limit on threads. If the builder sets either form of the limit, both environment
+/// variables are ignored.
+fn limit(
+    settings: &Settings,
+    workers: usize,
+    environment: Environment,
+) -> Result<(usize, Source), BuildError> {
+    let from_builder = settings.spare_threads.is_some() || settings.max_threads.is_some();
+    // `Some(None)`: the builder does not set this form, but its variable is ignored all the same.
+    let form = |given: Option<usize>| from_builder.then_some(given);
+    let given = form(settings.spare_threads);
+    let (spare, _) =
+        environment.option("Builder::spare_threads", given, &tunables::SPARE_THREADS)?;
+    let given = form(settings.max_threads);
+    let (max, _) = environment.option("Builder::max_threads", given, &tunables::MAX_THREADS)?;
+    let derived = (workers * tunables::THREADS_PER_SLOT.default).min(MAX_WORKERS);
+    if spare.is_none() && max.is_none() {
+        return Ok((derived, Source::Default));
+    }
+    let limit = Limit {
+        workers,
+        spare,
+        max,
+    };
+    if from_builder {
+        return Ok((limit.agreed(Source::Builder)?, Source::Builder));
+    }
+    match limit.agreed(Source::Variable) {
+        Ok(limit) => Ok((limit, Source::Variable)),
+        Err(error) => {
+            environment.forgive(error, &format_args!("{derived} threads"))?;
+            Ok((derived, Source::Default))
+        }
+    }
+}
+
+/// Returns how many threads may be in blocking calls without counting towards `max_threads`.
+fn blocking_limit(
+    settings: &Settings,
+    max_threads: usize,
+    environment: Environment,
+) -> Result<usize, BuildError> {
+    let tunable = &tunables::MAX_BLOCKING_THREADS;
+    let method = "Builder::max_blocking_threads";
+    let (limit, from) = environment.option(method, settings.max_blocking_threads, tunable)?;
+    let most = MAX_WORKERS - max_threads;
+    if limit <= most || from == Source::Default {
+        return Ok(limit.min(most));
+    }
+    let label = label(from, method, tunable);
+    let error = BuildError::new(format!(
+        "{label}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
+    ));
+    if from == Source::Variable {
+        environment.forgive(error, &format_args!("{most} threads"))?;
+        return Ok(most);
+    }
+    Err(error)
+}
+
+/// The thread limit in its two forms, both from the builder or both from the environment.
+struct Limit {
+    workers: usize,
+    spare: Option<usize>,
+    max: Option<usize>,
+}
+
+impl Limit {
+    /// Computes the limit. Returns an error if the two forms contradict each other or the number of
+    /// workers.
+    fn agreed(&self, from: Source) -> Result<usize, BuildError> {
+        let Self {
+            workers,
+            spare,
+            max,
+        } = *self;
+        let most = MAX_WORKERS - workers;
+        let spare_label = label(from, "Builder::spare_threads", &tunables::SPARE_THREADS);
+        let max_label = label(from, "Builder::max_threads", &tunables::MAX_THREADS);
+        let error = match (spare, max) {
+            (Some(spare), _) if spare > most => {
+                format!("{spare_label}: {spare} beside {workers} workers: expected 0 to {most}")
+            }
+            (_, Some(max)) if max < workers => format!(
+                "{max_label}: {max} is less than the number of workers, {workers}: expected {workers} to {MAX_WORKERS}"
+            ),
+            (Some(spare), Some(max)) if workers + spare != max => format!(
+                "{max_label}: {max} contradicts {spare_label}, {spare} beside {workers} workers: expected {}, or only \
+                 one of the two",
+                workers + spare
+            ),
+            (Some(spare), _) => return Ok(workers + spare),
+            (None, max) => return Ok(max.unwrap_or(workers)),
+        };
+        Err(BuildError::new(error))
+    }
+}
+
+/// Returns the name by which an error message refers to an option: its variable if the value came
+/// from there, or else the builder's method.
+fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'static str {
+    match (from, tunable.variable) {
+        (Source::Variable, Some(variable)) => variable,
+        _ => method,
+    }
+}
+
+/// The topology and the CPUs to which a pool's CPU slots are assigned.
+struct Ground {
+    /// `None` if no option depends on the topology.
+    topology: Option<Topology>,
+    usable: CpuList,
+}
+
+impl Ground {
+    /// False under loom and Miri, which cannot read the machine's topology.
+    const KNOWN: bool = cfg!(not(any(loom, miri)));
+
+    fn of(
+        given: Option<Topology>,
+        workers: usize,
+        (places, victim): (PlaceBy, VictimPolicy),
+        bind: bool,
+    ) -> Result<Self, BuildError> {
+        // Reading the machine takes a millisecond, so skip it if the result can't matter: with one
+        // worker there are no groups, and with two in one place there is only one distance.
+        let near = victim == VictimPolicy::Hierarchical && workers > 2;
+        let grouped = places != PlaceBy::Machine && workers > 1;
+        let asked = given.is_some() || bind || near || grouped;
+        if !asked || !Self::KNOWN {
+            return Ok(Self {
+                topology: None,
+                usable: CpuList::default(),
+            });
+        }
+        let here = || machine().usable();
+        let usable = given
+            .as_ref()
+            .map_or_else(here, |made_up| made_up.cpus().clone());
+        if usable.is_empty() {
+            let error = "Builder::topology: it has no CPUs: expected a topology with one or more";
+            return Err(BuildError::new(error.into()));
+        }
+        if bind && !usable.is_subset(&here()) {
+            return Err(BuildError::new(format!(
+                "Builder::bind: the pool's CPUs are {usable}, and this process may run on {}: expected a topology of those",
+                here()
+            )));
+        }
+        let topology = given.unwrap_or_else(|| machine().topology().clone());
+        Ok(Self {
+            topology: Some(topology),
+            usable,
+        })
+    }
+
+    fn layout(&self, workers: usize, places: PlaceBy) -> Layout {
+        let on = |topology| Layout::on(topology, &self.usable, workers, places);
+        self.topology
+            .as_ref()
+            .map_or_else(|| Layout::nowhere(workers), on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Pool};
+
+    /// Returns the message of the error from building this pool. No test sets an environment
+    /// variable for these options.
+    fn error(builder: Builder) -> String {
+        match builder.options() {
+            Ok(_) => panic!("it was accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn two() -> Builder {
+        Pool::builder().workers(2)
+    }
+
+    #[test]
+    fn bad_value_error_names_the_method() {
+        let cases = [
+            (
+                Pool::builder().workers(0),
+                "invalid value 0 for Builder::workers: expected an integer from 1 to 4096",
+            ),
+            (
+                two().stack_size(1024),
+                "invalid value 1KiB for Builder::stack_size: expected a size from 64KiB to 64GiB",
+            ),
+            (
+                two().steal(StealAmount::Fixed(0)),
+                "invalid value 0 for fixed in Builder::steal: expected an integer from 1 to 65536",
+            ),
+            (
+                two().spare_threads(65_537),
+                "invalid value 65537 for Builder::spare_threads: expected an integer from 0 to 32768",
+            ),
+            (
+                two().spare_threads(32_767),
+                "Builder::spare_threads: 32767 beside 2 workers: expected 0 to 32766",
+            ),
+            (
+                two().max_blocking_threads(16_385),
+                "invalid value 16385 for Builder::max_blocking_threads: expected an integer from 0 to 16384",
+            ),
+            (
+                two().max_threads(30_000).max_blocking_threads(10_000),
+                "Builder::max_blocking_threads: 10000 beside max_threads, 30000: expected 0 to 2768",
+            ),
+            (
+                two().name("a\nb"),
+                "Builder::name: \"a\\nb\" cannot name threads: expected text without control characters",
+            ),
+            (
+                two().name("a\0b"),
+                "Builder::name: \"a\\0b\" cannot name threads: expected text without control characters",
+            ),
+        ];
+        for (builder, expected) in cases {
+            assert_eq!(error(builder), expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_name_is_none() {
+        assert_eq!(two().name("").options().unwrap().name, UNNAMED);
+    }
+
+    /// A thread limit below the number of workers is rejected, not raised.
+    #[test]
+    fn too_few_threads_are_rejected() {
+        assert_eq!(
+            error(two().max_threads(1)),
+            "Builder::max_threads: 1 is less than the number of workers, 2: expected 2 to 32768"
+        );
+        assert_eq!(two().max_threads(2).options().unwrap().max_threads, 2);
+    }
+
+    #[test]
+    fn spare_threads_must_match_limit() {
+        let both = two().spare_threads(3).max_threads(5);
+        assert_eq!(both.options().unwrap().max_threads, 5);
+        assert_eq!(
+            error(two().spare_threads(3).max_threads(6)),
+            "Builder::max_threads: 6 contradicts Builder::spare_threads, 3 beside 2 workers: expected 5, or only one of \
+             the two"
+        );
+    }
+
+    #[test]
+    fn default_limit_scales_with_slots() {
+        let options = two().options().unwrap();
+        assert_eq!(options.max_threads, 2 * tunables::THREADS_PER_SLOT.default);
+        assert_eq!(options.max_threads_from, Source::Default);
+        let many = Pool::builder().workers(4_096).victim(VictimPolicy::Random);
+        let options = many.options().unwrap();
+        assert_eq!(
+            options.max_threads,
+            4_096 * tunables::THREADS_PER_SLOT.default
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Places: groups of workers that share a cache (cache domains), each with its own queues.
+//! docs/places.md describes the protocol.
+//!
+//! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
+//! (`queues`). `take` defines the order in which workers take them, for [`take_queued`] and the
+//! search. The ledger assigns CPU slots to workers, and each worker keeps a copy of its own
+//! assignment (`stand`).
+//!
+//! Tasks without a place stay where they were forked, and the nearest thieves steal them first.
+
+mod binding;
+mod position;
+mod queues;
+mod stand;
+mod take;
+
+use binding::Binding;
+pub(crate) use position::Position;
+pub(crate) use queues::{FreeGroups, Places};
+pub use stand::number_here;
+pub(crate) use stand::{
+    bind, bind_worker, come_home, distance, leave_cpu_slot, place, take_cpu_slot, takers_of_own,
+    visit_elsewhere,
+};
+pub(crate) use take::{take_here, take_of, take_queued, take_unserved};
+
+use crate::job::Task;
+use crate::layout::Layout;
+use crate::memory;
+use crate::pool::PoolInner;
+use crate::pool::enter;
+use crate::simulated;
+use crate::sleep::wake;
+use crate::worker::WorkerThread;
+use std::sync::Arc;
+use tidegate_policy::slots::Wake;
+use tidegate_sync::barrier;
+
+/// A place of a pool: some of its workers, by default those that share a last-level cache
+/// ([`Builder::places`](crate::Builder::places)).
+///
+/// Obtained from [`Pool::places`](crate::Pool::places) or
+/// [`current_place`](fn@crate::current_place). If a task is put at a place
+/// ([`Scope::spawn_at`](crate::Scope::spawn_at), [`Pool::install_at`](crate::Pool::install_at),
+/// `IntervalBuilder::at`), a worker of the place runs it,
+/// or another worker that has nothing else to do.
+///
+/// ```
+/// use tidegate::Pool;
+///
+/// let pool = Pool::builder().workers(2).places("each:1".parse()?).build()?;
+/// let places = pool.places();
+/// assert_eq!(places.len(), 2);
+/// let there = pool.install_at(places[1].strict(), || tidegate::current_place());
+/// assert_eq!(there, Some(places[1]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlaceId {
+    /// The serial number of the pool's layout; distinguishes the places of different pools.
+    layout: u64,
+    group: u32,
+    strict: bool,
+}
+
+impl PlaceId {
+    fn new(layout: &Layout, group: usize) -> Self {
+        Self {
+            layout: layout.serial,
+            group: u32::try_from(group).expect("no more places than workers and their groups"),
+            strict: false,
+        }
+    }
+
+    /// Returns the strict form of this place: only the place's own workers run the tasks that are
+    /// put there.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use tidegate::{Pool, current_place};
+    ///
+    /// let pool = Pool::builder().workers(2).places("each:1".parse()?).build()?;
+    /// let there = pool.places()[1].strict();
+    /// let ran_at = Mutex::new(None);
+    /// pool.scope(|scope| scope.spawn_at(there, |_| *ran_at.lock().unwrap() = current_place()));
+    /// assert_eq!(ran_at.into_inner()?, Some(pool.places()[1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self {
+            strict: true,
+            ..self
+        }
+    }
+
+    /// Returns the index of the place in its pool. The smallest places come first.
+    pub(crate) fn number(self) -> usize {
+        self.group as usize
+    }
+
+    /// Whether only the place's own workers may run tasks that are put there. The default is false.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(1).build()?;
+    /// assert!(!pool.places()[0].is_strict());
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn is_strict(self) -> bool {
+        self.strict
+    }
+}
+
+/// Returns the smallest places: those that contain no other place.
+pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
+    let layout = pool.layout();
+    (0..layout.leaves())
+        .map(|group| PlaceId::new(layout, group))
+        .collect()
+}
+
+/// # Panics
+/// If the place belongs to another pool.
+pub fn check_place(pool: &PoolInner, place: PlaceId) {
+    assert!(
+        place.layout == pool.layout().serial,
+        "the place belongs to another pool than {:?}",
+        pool.options.name
+    );
+}
+
+/// Returns the place's index in the pool's layout.
+///
+/// # Panics
+/// If the place belongs to another pool.
+fn group(pool: &PoolInner, place: PlaceId) -> usize {
+    check_place(pool, place);
+    place.group as usize
+}
+
+/// See [`Pool::parent_of`](crate::Pool::parent_of).
+pub(crate) fn parent_of(pool: &PoolInner, place: PlaceId) -> Option<PlaceId> {
+    let parent = pool.layout().parent(group(pool, place))?;
+    Some(PlaceId {
+        strict: place.strict,
+        ..PlaceId::new(pool.layout(), parent)
+    })
+}
+
+/// Returns the number of workers of a place, and the place's CPUs.
+pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_machine::CpuList) {
+    let group = group(pool, place);
+    (
+        pool.layout().workers_in(group),
+        pool.layout().cpus_of(group),
+    )
+}
+
+/// Puts a task at `place`. If the task belongs to a scope, the scope must have counted it already.
+pub fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
+    if let Some(scope) = task.scope() {
+        memory::expect(pool, scope);
+    }
+    let group = group(pool, place);
+    // For the group of all workers, `strict` makes no difference: every worker belongs to that
+    // group, with or without a CPU slot.
+    let strict = place.strict && pool.layout().parent(group).is_some();
+    pool.places.push(group, strict, task);
+    // A forked child process has no other threads to wake.
+    if !pool.is_inherited() {
+        wake_for(pool, group, strict);
+    }
+    simulated::switch("queues a task at a place");
+}
+
+/// Wakes a worker for a task that the caller has put at this group.
+fn wake_for(pool: &PoolInner, group: usize, strict: bool) {
+    // Pairs with the heavy barrier before a sleeper's last look, as in `Sleep::must_wake`.
+    barrier::full();
+    let mut anybody = !strict;
+    // Relaxed: ordered by the fence.
+    if pool.sleep.has_vacancy() {
+        let mut ledger = pool.change();
+        let wake = ledger.wake_in(group);
+        wake::bind_woken(pool, &ledger, wake);
+        anybody |= ledger.cpu_slots().has_free_in(group);
+        drop(ledger);
+        if wake != Wake::Nobody {
+            return wake::carry_out(pool, wake, None);
+        }
+    }
+    if anybody {
+        wake::work_visible(pool, None);
+    }
+}
+
+/// See [`Pool::install_at`](crate::Pool::install_at).
+pub(crate) fn install_at<R: Send>(
+    pool: &Arc<PoolInner>,
+    place: PlaceId,
+    f: impl FnOnce() -> R + Send,
+) -> R {
+    let group = group(pool, place);
+    if let Some(current) = WorkerThread::in_pool(pool) {
+        if stand::is_in_group(current, group) {
+            return current.call(|_| f());
+        }
+    }
+    enter::install_by(pool, f, |task| put_at(pool, place, task))
+}

@@ -1,0 +1,138 @@
+//! The positions of workers: their CPU slots, groups and distances, and the places whose tasks they
+//! run from outside.
+
+use super::PlaceId;
+use super::take::take_elsewhere;
+use crate::job::Task;
+use crate::pool::PoolInner;
+use crate::worker::{Worker, WorkerThread};
+
+/// Binds the worker's thread to the CPU of its CPU slot.
+pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
+    let cpu = worker
+        .position
+        .cpu_slot()
+        .and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
+    worker.position.binding.to(cpu);
+}
+
+/// Returns the distance between the current CPU slots of two workers. For a worker that has none,
+/// its last one counts.
+pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
+    let cpu_slot = |t| {
+        pool.worker_if(t)
+            .and_then(|worker| worker.position.last_cpu_slot())
+    };
+    pool.layout().distance(cpu_slot(a), cpu_slot(b))
+}
+
+/// Returns the smallest place that this worker belongs to.
+pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
+    let layout = worker.pool().layout();
+    let group = layout.around(worker.position.cpu_slot()).next();
+    PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
+}
+
+/// Returns the number of the smallest place that this worker belongs to, if it has a CPU slot.
+pub fn number_here(worker: WorkerThread<'_>) -> Option<usize> {
+    let slot = worker.position.cpu_slot();
+    slot.map(|_| place(worker).number())
+}
+
+pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
+    worker
+        .pool()
+        .layout()
+        .around(worker.position.cpu_slot())
+        .any(|g| g == group)
+}
+
+/// Called when this thread becomes one of the pool's own threads. Records its CPU slot and, if the
+/// pool binds threads, binds the thread.
+pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
+    let pool = worker.pool();
+    if pool.options.bind {
+        worker.position.binding.arrive(&pool.options.usable);
+    }
+    worker
+        .position
+        .set_cpu_slot(pool.ledger().cpu_slots().at(worker.index));
+    bind(worker);
+}
+
+/// Called when this thread is no longer one of the pool's own threads. Removes its binding.
+pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
+    worker.position.binding.depart();
+}
+
+/// Binds this thread to the CPU of its CPU slot, if the pool binds threads.
+pub(crate) fn bind(worker: WorkerThread<'_>) {
+    let pool = worker.pool();
+    if pool.options.bind {
+        bind_worker(pool, &worker);
+    }
+}
+
+/// Moves the worker to a free CPU slot of the group. Returns false if all are taken.
+pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
+    let mut ledger = worker.pool().change();
+    let moved = ledger.move_to(worker.index, group);
+    worker
+        .position
+        .set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    drop(ledger);
+    bind(worker);
+    moved
+}
+
+/// Returns the workers that run a task of one of this worker's places without belonging to that
+/// place.
+pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
+    let pool = worker.pool();
+    let some = pool.places.any_away();
+    let around = some.then(|| pool.layout().around(worker.position.cpu_slot()));
+    around.into_iter().flatten().flat_map(move |group| {
+        let away = pool.places.is_away(group);
+        let count = if away { pool.worker_count() } else { 0 };
+        let own = worker.index;
+        let runs_it = move |t: &usize| {
+            *t != own
+                && pool
+                    .worker_if(*t)
+                    .and_then(|worker| worker.position.home.get())
+                    == Some(group)
+        };
+        (0..count).filter(runs_it)
+    })
+}
+
+/// Called by a searching worker to take a task from another place. Until [`come_home`] is called,
+/// that place's workers also try to steal the forks of this task from this worker.
+pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
+    let (task, group) = take_elsewhere(worker)?;
+    // If the worker has moved to that place to take the task, it does not run the task from
+    // outside.
+    set_home(
+        worker,
+        Some(group).filter(|group| !is_in_group(worker, *group)),
+    );
+    Some(task)
+}
+
+/// Called when the task at the base of this worker's stack has ended. The worker no longer runs a
+/// task of a group to which it does not belong.
+#[inline]
+pub(crate) fn come_home(worker: WorkerThread<'_>) {
+    if worker.position.home.get().is_some() {
+        set_home(worker, None);
+    }
+}
+
+/// Sets the group whose task this worker runs from outside.
+fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
+    worker
+        .pool()
+        .places
+        .move_away(worker.position.home.get(), home);
+    worker.position.home.set(home);
+}

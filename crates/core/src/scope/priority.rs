@@ -1,0 +1,115 @@
+//! Tasks of a scope that begin by priority.
+//!
+//! As in [`super::in_order`], a task is in a queue, and a stand-in is in the spawner's deque.
+//! Whichever stand-in a worker runs, it then runs the first task of that queue. But here the queue
+//! belongs to the scope and serves all workers: no task begins while a task with a smaller
+//! `priority` waits. The cost is one lock that all workers share.
+
+use super::{Scope, ScopeCore};
+use crate::job::Task;
+use crate::worker::WorkerThread;
+use crate::worker::carry;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use tidegate_sync::lock::Mutex;
+
+impl<'scope> Scope<'scope> {
+    /// Spawns a task that runs before the scope ends. Among the waiting tasks that were spawned by
+    /// this method in the same scope, the task with the smallest `priority` begins next. Of tasks
+    /// with equal priority, the oldest begins next.
+    ///
+    /// This is for searches in which the order determines the amount of work, such as shortest
+    /// paths. All workers lock the same queue, so tasks should take at least a few microseconds.
+    /// The order relative to tasks from [`spawn`](Self::spawn) or of other scopes is unspecified.
+    /// To let a task overtake those that are queued in the whole pool, use
+    /// `spawn_at_priority`.
+    /// In all other respects, including panics, this works like `spawn`.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// let pool = tidegate::Pool::builder().workers(1).build().unwrap();
+    /// let order = Mutex::new(vec![]);
+    /// let note = |distance| order.lock().unwrap().push(distance);
+    /// pool.install(|| {
+    ///     tidegate::scope(|scope| {
+    ///         for distance in [30, 10, 20] {
+    ///             let note = &note;
+    ///             scope.spawn_with_priority(distance, move |_| note(distance));
+    ///         }
+    ///     })
+    /// });
+    /// assert_eq!(order.into_inner().unwrap(), [10, 20, 30]);
+    /// ```
+    ///
+    /// # Panics
+    /// In a child made by `fork`, if the scope belongs to its parent.
+    pub fn spawn_with_priority<F>(&self, priority: u64, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let suspended = carry::carry_into(self.pool());
+        let carried = suspended.carried;
+        let caller = WorkerThread::get();
+        // This check precedes the lock, which a thread of the parent may have held during a fork.
+        let _ = self.core.as_worker(caller);
+        let task = self.task(move |scope| carried.run(|| f(scope)), caller);
+        self.core.waiting().push(priority, task);
+        self.spawn_stand_in(caller, |scope| scope.waiting().pop());
+    }
+}
+
+impl ScopeCore {
+    fn waiting(&self) -> &Waiting {
+        self.waiting.get_or_init(Waiting::default)
+    }
+}
+
+/// The tasks that have not begun.
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<Line>);
+
+#[derive(Default)]
+struct Line {
+    /// The smallest priority comes first.
+    tasks: BinaryHeap<Reverse<Ranked>>,
+    /// The number of tasks pushed so far.
+    spawned: u64,
+}
+
+/// The priority, the number of tasks pushed earlier, and the task.
+struct Ranked(u64, u64, Task);
+
+impl Waiting {
+    fn push(&self, priority: u64, task: Task) {
+        let mut line = self.0.lock();
+        let age = line.spawned;
+        line.spawned += 1;
+        line.tasks.push(Reverse(Ranked(priority, age, task)));
+    }
+
+    fn pop(&self) -> Option<Task> {
+        let Reverse(Ranked(.., task)) = self.0.lock().tasks.pop()?;
+        Some(task)
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}

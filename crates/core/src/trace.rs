@@ -1,0 +1,214 @@
+//! Records the scheduling decisions of a pool. [`Builder::trace`](crate::Builder::trace) switches
+//! recording on; [`tidegate_policy::trace`] describes the rules.
+//!
+//! ```
+//! use tidegate::{Pool, trace};
+//!
+//! let pool = Pool::builder().workers(2).trace(true).build()?;
+//! pool.join(|| 1, || 2);
+//! let recorded = pool.trace().expect("the pool records a trace");
+//! let read = trace::Trace::from_bytes(&recorded.to_bytes())?;
+//! assert_eq!((&read, read.rules.workers), (&recorded, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// Each worker has a recorder, and so do the share controller and the memory plan. Only the worker's
+// own thread locks its recorder, except while the recordings are being read. A pool that records no
+// trace has no recorders, and pays one branch for each decision. docs/trace.md describes the file
+// format.
+
+pub use tidegate_policy::trace::{
+    CycleEnd, Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream,
+    TaskOrigin, Trace, replay,
+};
+
+use crate::options::Options;
+use crate::origin::{self, Origin};
+use crate::stats::Phase;
+use std::collections::HashMap;
+use tidegate_policy::trace::{Recorder, StreamRecorder};
+use tidegate_policy::tunables::{EST_CYCLE, TRACE_BYTES};
+use tidegate_sync::clock;
+use tidegate_sync::lock::{Mutex, MutexGuard};
+
+/// The number of origins from which on new ones are recorded without their names.
+const MOST_NAMED: usize = 1 << 16;
+
+/// The recorder of a worker or of the share controller, if the pool records a trace.
+#[derive(Default)]
+pub struct Notes(Option<Mutex<StreamRecorder>>);
+
+pub(crate) fn recorder(options: &Options) -> Option<StreamRecorder> {
+    let wanted = options.trace.then_some(TRACE_BYTES.default);
+    wanted.map(|most| StreamRecorder::new(most, clock::now))
+}
+
+impl Notes {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self(recorder(options).map(Mutex::new))
+    }
+
+    /// Returns `None` in a child made by `fork` while another thread was reading the recording. In
+    /// the child, the recording is never read.
+    #[inline]
+    fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
+        self.0.as_ref()?.lock_unless_lost()
+    }
+
+    /// For tests: calls `stay` while holding the lock.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn hold(&self, stay: &dyn Fn()) {
+        let _recorder = self.recorder();
+        stay();
+    }
+
+    /// Whether the pool records a trace.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn note(&self, what: Event, numbers: &[u64]) {
+        if let Some(mut recorder) = self.recorder() {
+            recorder.record(what, numbers);
+        }
+    }
+
+    pub(crate) fn stream(&self, source: Source) -> Option<Stream> {
+        Some(self.recorder()?.stream(source))
+    }
+}
+
+impl Recorder for Notes {
+    #[inline]
+    fn begin(&self, event: Event) {
+        if let Some(mut recorder) = self.recorder() {
+            recorder.begin(event);
+        }
+    }
+
+    #[inline]
+    fn input(&self, live: impl FnOnce() -> u64) -> u64 {
+        let number = live();
+        match self.recorder() {
+            Some(mut recorder) => recorder.input(number),
+            None => number,
+        }
+    }
+
+    #[inline]
+    fn end(&self, decision: u64) {
+        if let Some(mut recorder) = self.recorder() {
+            recorder.end(decision);
+        }
+    }
+}
+
+/// The origins of the tasks that a pool has recorded, with their numbers in the trace, counted from
+/// 1.
+pub(crate) struct OriginTable {
+    numbers: Mutex<HashMap<Origin, u64>>,
+    most_named: usize,
+}
+
+impl Default for OriginTable {
+    fn default() -> Self {
+        Self::with_most_named(MOST_NAMED)
+    }
+}
+
+impl OriginTable {
+    fn with_most_named(most_named: usize) -> Self {
+        Self {
+            numbers: Mutex::default(),
+            most_named,
+        }
+    }
+
+    /// Returns the origin's number. Returns 0 in a child made by `fork` while another thread was
+    /// looking for a number.
+    pub(crate) fn number(&self, origin: Origin) -> u64 {
+        let Some(mut table) = self.numbers.lock_unless_lost() else {
+            return 0;
+        };
+        if let Some(number) = table.get(&origin) {
+            return *number;
+        }
+        // A program may give each task a name of its own, but it has a limited number of places.
+        let origin = match table.len() < self.most_named {
+            true => origin,
+            false => origin::at(origin.location()),
+        };
+        let next = table.len() as u64 + 1;
+        *table.entry(origin).or_insert(next)
+    }
+
+    /// Returns the table of the trace.
+    pub(crate) fn table(&self) -> Vec<TaskOrigin> {
+        let table = self.numbers.lock();
+        let mut rows: Vec<_> = table.iter().collect();
+        rows.sort_unstable_by_key(|(_, number)| **number);
+        let row = |(origin, _): (&Origin, &u64)| TaskOrigin {
+            name: origin.name().unwrap_or_default().to_owned(),
+            at: origin.location().to_string(),
+        };
+        rows.into_iter().map(row).collect()
+    }
+}
+
+/// Returns the name of the phase with this number, which is the first number of an
+/// [`Event::Phase`]. Returns `None` if there is no such phase.
+///
+/// ```
+/// use tidegate::trace::phase;
+///
+/// assert_eq!((phase(0), phase(1), phase(100)), (Some("away"), Some("busy"), None));
+/// ```
+#[must_use]
+pub fn phase(number: u64) -> Option<&'static str> {
+    let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;
+    Some(match phase {
+        Phase::Away => "away",
+        Phase::Busy => "busy",
+        Phase::Stealing => "stealing",
+        Phase::Switching => "ready_not_running",
+        Phase::NoWork => "no work",
+        Phase::Latch => "waiting",
+        Phase::Memory => "waiting for memory",
+        Phase::Blocked => "blocked",
+        Phase::Nap => "napping",
+    })
+}
+
+impl Options {
+    pub(crate) fn rules(&self) -> Rules {
+        let share = self.share.as_ref();
+        Rules {
+            idle: self.idle.built_in(),
+            steal: self.amount,
+            victim: self.victim,
+            memory: self.memory,
+            share: share.map_or(tidegate_policy::SharePolicy::Off, |sharing| sharing.share),
+            desire: share.map_or_else(Default::default, |sharing| sharing.desire),
+            est_cycle: share.map_or(EST_CYCLE.default, |sharing| sharing.est_cycle),
+            workers: self.workers,
+            pool: self.name.clone(),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{OriginTable, origin};
+    use std::panic::Location;
+
+    #[test]
+    fn known_names_keep_their_numbers_in_a_full_table() {
+        let table = OriginTable::with_most_named(2);
+        let at = Location::caller();
+        let named = |name: &'static str| origin::named(name.into(), at);
+        let numbers = ["a", "b", "c", "d", "a", "b"].map(|name| table.number(named(name)));
+        assert_eq!(numbers, [1, 2, 3, 3, 1, 2]);
+        assert_eq!(table.table()[2].name, "");
+    }
+}

@@ -1,0 +1,18 @@
+//! Streams in a pool.
+
+use super::Pool;
+use crate::stream::Stream;
+
+impl Pool {
+    /// Like the function [`stream`](fn@crate::stream), but runs the items in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let lengths = pool.stream(["ebb", "flow"]).map(str::len).ordered();
+    /// assert_eq!(lengths.sum::<usize>(), 7);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    pub fn stream<I: IntoIterator>(&self, source: I) -> Stream<'_, I::IntoIter> {
+        Stream::new(source, Some(self))
+    }
+}

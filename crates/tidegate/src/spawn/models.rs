@@ -1,0 +1,97 @@
+//! Loom models of handles and futures; see `tidegate_core`'s models.
+
+use crate::models::pool;
+use std::task::Poll;
+use tidegate_sync::Arc;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::model::{check, check_part};
+use tidegate_sync::park::Parker;
+
+struct CountDrop(Arc<AtomicUsize>);
+
+impl Drop for CountDrop {
+    fn drop(&mut self) {
+        // Relaxed: the end of the pool orders this and the check.
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn loom_wake_during_a_poll_is_not_lost() {
+    check(|| {
+        let pool = pool(1);
+        let (started, waking) = std::sync::mpsc::channel();
+        let mut is_first = true;
+        let future = std::future::poll_fn(move |context| {
+            if !std::mem::take(&mut is_first) {
+                return Poll::Ready(7);
+            }
+            let waker = context.waker().clone();
+            let thread = loom::thread::spawn(move || waker.wake());
+            started
+                .send(thread)
+                .expect("the model waits for the thread");
+            Poll::Pending
+        });
+        assert_eq!(pool.spawn_future(future).join(), 7);
+        // Receive before the pool is dropped: loom does not see that the pool's reference count
+        // orders the two.
+        let waking = waking.recv().expect("the first poll has sent it");
+        waking.join().expect("a waker does not panic");
+    });
+}
+
+#[test]
+fn loom_outside_thread_joins_a_handle() {
+    check(|| {
+        let pool = pool(1);
+        assert_eq!(pool.spawn(|| 5).join(), 5);
+    });
+}
+
+/// The worker may begin the task before the handle is dropped, at the same time, or after that.
+#[test]
+fn loom_aborted_closure_is_dropped_once() {
+    check(|| {
+        let pool = pool(1);
+        let drops = Arc::new(AtomicUsize::new(0));
+        let captured = CountDrop(drops.clone());
+        drop(pool.spawn(move || drop(captured)).abort_on_drop());
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// One thread wakes a pending future while another aborts it. The worker may still be in the first
+/// poll, and may poll the future once more.
+#[test]
+fn loom_aborted_future_races_its_waker() {
+    check_part(|| {
+        let pool = pool(1);
+        let (drops, polled) = (Arc::new(AtomicUsize::new(0)), Arc::new(Parker::new()));
+        let (give, given) = std::sync::mpsc::channel();
+        let (captured, polls, mut is_first) = (CountDrop(drops.clone()), polled.clone(), true);
+        let future = std::future::poll_fn(move |context| {
+            let drops = captured.0.load(Ordering::Relaxed);
+            assert_eq!(drops, 0, "polled after its drop");
+            if std::mem::take(&mut is_first) {
+                give.send(context.waker().clone()).expect("main receives");
+                polls.unpark();
+            }
+            Poll::<()>::Pending
+        });
+        let handle = pool.spawn_future(future).abort_on_drop();
+        polled.park();
+        let waker = given.recv().expect("the first poll has sent it");
+        loom::explore();
+        let wakes = waker.clone();
+        let waking = loom::thread::spawn(move || wakes.wake());
+        drop(handle);
+        waking.join().expect("a waker does not panic");
+        loom::stop_exploring();
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        // Not earlier: a future without wakers would end by itself.
+        drop(waker);
+    });
+}

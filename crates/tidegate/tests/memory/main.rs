@@ -1,0 +1,15 @@
+//! Declared memory: budgets, reserves, reservations and the order of tasks.
+
+mod absent;
+mod basics;
+#[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+mod faults;
+mod hybrid;
+#[path = "../../../policy/tests/programs/mod.rs"]
+mod made;
+mod programs;
+mod seen;
+#[path = "../support/mod.rs"]
+mod support;
+mod unrelated;
+mod waits;
