@@ -104,6 +104,7 @@ impl ScopeCore {
     }
 
     /// Returns the extension, if it was set.
+    #[inline]
     pub fn extension(&self) -> Option<NonNull<()>> {
         // Relaxed: as in `set_extension`.
         NonNull::new(self.extension.load(Ordering::Relaxed))
@@ -120,6 +121,7 @@ impl ScopeCore {
     }
 
     /// Removes one count, which must not be the last.
+    #[inline]
     pub fn take_one(&self) {
         let last = Self::drop_one(&self.count);
         debug_assert!(!last, "something else keeps the scope");
@@ -129,6 +131,7 @@ impl ScopeCore {
     ///
     /// The argument is only the scope's count: a reference to the whole scope would have to outlive
     /// the call, but the scope may end during the call.
+    #[inline]
     fn drop_one(count: &AtomicUsize) -> bool {
         // AcqRel: everything that the tasks did happens before the caller that removes the last
         // count continues.

@@ -61,6 +61,7 @@ pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) ->
 
 /// Submits a task without a handle to the pool. The task must not unwind. The pool does not end
 /// before the task has run.
+#[inline]
 pub fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
     submit_by(pool, f, |current, task| {
         // An alternative queue can hide the task until its owner forks again, and a thread that is
@@ -89,6 +90,7 @@ pub fn submit_queued(
 }
 
 /// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.
+#[inline]
 fn submit_by(
     pool: &Arc<PoolInner>,
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,

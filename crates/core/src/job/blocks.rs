@@ -108,6 +108,7 @@ pub unsafe fn release<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) {
     }
 }
 
+#[inline]
 const fn layout(size: usize) -> Layout {
     match Layout::from_size_align(size, ALIGN) {
         Ok(layout) => layout,
