@@ -139,7 +139,7 @@ impl<P> Builder<P> {
     ///     }
     ///
     ///     fn reset(&mut self) {
-    ///         self.settings.sleep = FIRST;
+    ///         self.sleep = FIRST;
     ///     }
     /// }
     ///

@@ -5,25 +5,14 @@ use crate::cells::Hint;
 use crate::options::Options;
 use crate::trace::Notes;
 use tidegate_share::Waker;
-use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::park::Parker;
 
 /// The part of the share controller that other threads access.
 pub(crate) struct ControllerHandle {
-    /// Whether the share controller is parked until the pool becomes active. Written under the
-    /// ledger's lock.
-    pub(crate) asleep: AtomicBool,
-    /// Whether the pool has been active since the share controller last checked. Written under the
-    /// ledger's lock.
-    pub(crate) active: AtomicBool,
     pub(crate) parker: Parker,
     /// Interrupts the share controller's wait for a change in the table.
     pub(crate) waker: Mutex<Option<Waker>>,
-    /// How many slots other jobs leave to the pool. Written under the ledger's lock.
-    pub(crate) cap: AtomicUsize,
-    /// How many slots the pool is lent beyond `cap`. Written under the ledger's lock.
-    pub(crate) lent: AtomicUsize,
     /// How many slots the pool desired in its last report to the other jobs.
     pub(crate) desire: Hint<usize>,
     /// Records the share controller's decisions.
@@ -33,36 +22,11 @@ pub(crate) struct ControllerHandle {
 impl ControllerHandle {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
-            asleep: AtomicBool::new(false),
-            active: AtomicBool::new(false),
             parker: Parker::new(),
             waker: Mutex::default(),
-            cap: AtomicUsize::new(usize::MAX),
-            lent: AtomicUsize::new(0),
             desire: Hint::default(),
             notes: Notes::new(options),
         }
-    }
-
-    /// Marks the pool as active, because a worker holds a slot, and wakes the share controller if
-    /// it sleeps. Called under the ledger's lock.
-    pub(crate) fn pool_acts(&self) {
-        // Relaxed, here and below: ordered by the ledger's lock.
-        if !self.active.load(Ordering::Relaxed) {
-            self.active.store(true, Ordering::Relaxed);
-        }
-        if self.asleep.load(Ordering::Relaxed) {
-            self.asleep.store(false, Ordering::Relaxed);
-            self.parker.unpark();
-        }
-    }
-
-    /// Returns how many slots the pool gets if it wants `wanted` slots and may have at most `most`.
-    /// Called under the ledger's lock.
-    pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
-        // Relaxed, both: ordered by the ledger's lock.
-        let fair = wanted.min(self.cap.load(Ordering::Relaxed));
-        most.min(fair + self.lent.load(Ordering::Relaxed))
     }
 
     /// Wakes the share controller because the pool ends.
@@ -71,5 +35,60 @@ impl ControllerHandle {
         if let Some(waker) = &*self.waker.lock() {
             waker.wake();
         }
+    }
+}
+
+/// What a pool and its share controller tell each other. The ledger's lock guards it.
+pub(crate) struct Agreement {
+    /// Whether the share controller is parked until the pool becomes active.
+    is_parked: bool,
+    /// Whether the pool has been active since the share controller last checked.
+    has_acted: bool,
+    /// How many slots other jobs leave to the pool.
+    cap: usize,
+    /// How many slots the pool is lent beyond `cap`.
+    lent: usize,
+}
+
+impl Agreement {
+    pub(crate) fn new() -> Self {
+        Self {
+            is_parked: false,
+            has_acted: false,
+            cap: usize::MAX,
+            lent: 0,
+        }
+    }
+
+    /// Called when a worker holds a slot. Returns whether the share controller must be unparked.
+    pub(crate) fn pool_acts(&mut self) -> bool {
+        self.has_acted = true;
+        std::mem::take(&mut self.is_parked)
+    }
+
+    /// Whether the pool has been active since the last [`forget_acts`](Self::forget_acts).
+    pub(crate) fn has_acted(&self) -> bool {
+        self.has_acted
+    }
+
+    pub(crate) fn forget_acts(&mut self) {
+        self.has_acted = false;
+    }
+
+    /// Called before the share controller parks until the pool becomes active.
+    pub(crate) fn controller_parks(&mut self) {
+        self.is_parked = true;
+    }
+
+    /// Sets the pool's share. Returns whether it has changed.
+    pub(crate) fn set_share(&mut self, cap: usize, lent: usize) -> bool {
+        let before = (self.cap, self.lent);
+        (self.cap, self.lent) = (cap, lent);
+        before != (cap, lent)
+    }
+
+    /// Returns how many slots the pool gets if it wants `wanted` slots and may have at most `most`.
+    pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
+        most.min(wanted.min(self.cap) + self.lent)
     }
 }

@@ -8,6 +8,10 @@
 
 #![deny(missing_docs)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod allocator;
 mod alt_queue;
 mod blocking;

@@ -24,12 +24,11 @@ use crate::priority::ClassQueues;
 use crate::queue::Queue;
 use crate::simulated;
 use crate::sleep::wake;
-use crate::sleep::{Change, Sleep};
+use crate::sleep::{Change, Look, Sleep};
 use crate::stats::WaitSampler;
 use crate::trace::{Notes, OriginTable, recorder};
 use crate::worker::Worker;
 use end::Stage;
-use std::ops::Deref;
 use std::sync::Arc;
 use tidegate_policy::Priority;
 use tidegate_policy::search::may_expose;
@@ -210,7 +209,7 @@ impl PoolInner {
 
     /// Locks the ledger for a look at it. Aborts the process if the pool's threads belong to an
     /// ancestor process, or to another simulation than the calling thread.
-    pub(crate) fn ledger(&self) -> impl Deref<Target = Ledger> {
+    pub(crate) fn ledger(&self) -> Look<'_> {
         self.check_process();
         self.check_thread();
         self.sleep.lock()

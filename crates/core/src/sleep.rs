@@ -10,7 +10,7 @@ pub mod wake;
 mod wake_affinity;
 
 pub(crate) use sleeper::Sleeper;
-pub(crate) use state::{Change, Sleep};
+pub(crate) use state::{Change, Look, Sleep};
 
 use crate::events;
 use crate::job::{HalfHeader, Task};

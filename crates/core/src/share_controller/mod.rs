@@ -34,7 +34,6 @@ use tidegate_policy::trace::{NoTrace, Recorder, ShareController as Rules, Wait};
 use tidegate_policy::tunables::{ALONE_CYCLE, CHANGE_GAP, CONTROLLER_SLICE, TABLE_LOOK};
 use tidegate_policy::{Nanos, SharePolicy, share};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
-use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{self, shorten_slice};
@@ -111,16 +110,15 @@ impl ShareController {
     fn sleep_until_active(&self) -> bool {
         loop {
             {
-                let ledger = self.pool.ledger();
+                let mut ledger = self.pool.ledger();
                 if self.pool.is_over() {
                     return false;
                 }
-                // Relaxed, both: ordered by the ledger's lock.
-                let acts = ledger.is_active() || self.controller().active.load(Ordering::Relaxed);
-                self.controller().asleep.store(!acts, Ordering::Relaxed);
-                if acts {
+                let (ledger, agreement) = ledger.with_agreement();
+                if ledger.is_active() || agreement.has_acted() {
                     return true;
                 }
+                agreement.controller_parks();
             }
             self.controller().parker.park();
         }
@@ -199,11 +197,10 @@ impl ShareController {
 
     /// Whether the pool has done anything since the last call.
     fn acts(&self) -> bool {
-        let ledger = self.pool.ledger();
-        // Relaxed: ordered by the ledger's lock.
-        let active = &self.controller().active;
-        let acts = active.load(Ordering::Relaxed) || ledger.is_active();
-        active.store(false, Ordering::Relaxed);
+        let mut ledger = self.pool.ledger();
+        let (ledger, agreement) = ledger.with_agreement();
+        let acts = agreement.has_acted() || ledger.is_active();
+        agreement.forget_acts();
         acts
     }
 
@@ -276,13 +273,7 @@ impl ShareController {
         let tokens = self.take_tokens(fair);
         let cap = cap.min(tokens);
         let lent = self.lend(fair.min(tokens), now);
-        let changes = {
-            let _ledger = self.pool.ledger();
-            let controller = self.controller();
-            // Relaxed, both: ordered by the ledger's lock.
-            let before = controller.cap.swap(cap, Ordering::Relaxed);
-            controller.lent.swap(lent, Ordering::Relaxed) != lent || before != cap
-        };
+        let changes = self.pool.ledger().with_agreement().1.set_share(cap, lent);
         if changes {
             wake::resize(&self.pool);
         }
@@ -444,11 +435,7 @@ pub(crate) fn start(pool: &Arc<PoolInner>) {
 
 /// Sets the cap of a pool whose share controller does not run.
 fn set_cap(pool: &PoolInner, cap: usize) {
-    {
-        let _ledger = pool.ledger();
-        // Relaxed: ordered by the ledger's lock.
-        controller(pool).cap.store(cap, Ordering::Relaxed);
-    }
+    let _ = pool.ledger().with_agreement().1.set_share(cap, 0);
     wake::resize(pool);
 }
 
@@ -541,9 +528,7 @@ mod tests {
     #[test]
     fn loans_do_not_raise_demand() {
         let pool = bare();
-        let controller = pool.controller.as_ref().unwrap();
-        controller.cap.store(1, Ordering::Relaxed);
-        controller.lent.store(3, Ordering::Relaxed);
+        let _ = pool.ledger().with_agreement().1.set_share(1, 3);
         pool.want(2, true);
         let slots = pool.sleep.slots();
         std::mem::forget(pool);

@@ -2,7 +2,7 @@
 //! for threads that must not lock it.
 
 use crate::cells::Hint;
-use crate::controller_handle::ControllerHandle;
+use crate::controller_handle::{Agreement, ControllerHandle};
 use std::ops::{Deref, DerefMut};
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::Ledger;
@@ -13,7 +13,7 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 pub(crate) struct Sleep {
     /// All moves of slots go through the ledger. Threads lock it only when they go to sleep or
     /// wake.
-    ledger: Mutex<Ledger>,
+    ledger: Mutex<Guarded>,
     /// Mirror of `Ledger::has_vacancy`: whether a slot is free, and a thread could be woken or
     /// started for it.
     vacancy: AtomicBool,
@@ -25,40 +25,68 @@ pub(crate) struct Sleep {
     slots: Hint<usize>,
 }
 
+struct Guarded {
+    ledger: Ledger,
+    agreement: Agreement,
+}
+
 /// The locked ledger. Before it is unlocked, those that must not lock it learn of the change.
 pub(crate) struct Change<'a> {
     sleep: &'a Sleep,
     controller: Option<&'a ControllerHandle>,
     /// There until the change is published.
-    ledger: Option<MutexGuard<'a, Ledger>>,
+    guarded: Option<MutexGuard<'a, Guarded>>,
+}
+
+/// The locked ledger, for a look at it.
+pub(crate) struct Look<'a>(MutexGuard<'a, Guarded>);
+
+impl Look<'_> {
+    /// Returns the ledger and, to be changed, what the pool agrees upon with its share controller.
+    pub(crate) fn with_agreement(&mut self) -> (&Ledger, &mut Agreement) {
+        let guarded = &mut *self.0;
+        (&guarded.ledger, &mut guarded.agreement)
+    }
+}
+
+impl Deref for Look<'_> {
+    type Target = Ledger;
+
+    fn deref(&self) -> &Ledger {
+        &self.0.ledger
+    }
 }
 
 impl<'a> Change<'a> {
     /// Publishes the change while the ledger stays locked. A caller that raises signals because of
     /// the change does that afterwards: a worker that sees the signal must see the mirrors, too.
-    pub(crate) fn publish(mut self) -> impl Deref<Target = Ledger> + use<'a> {
-        let ledger = self.ledger.take().expect("published once");
-        self.mirror(&ledger);
-        ledger
+    pub(crate) fn publish(mut self) -> Look<'a> {
+        let mut guarded = self.guarded.take().expect("published once");
+        self.mirror(&mut guarded);
+        Look(guarded)
     }
 
-    fn mirror(&self, ledger: &Ledger) {
+    pub(crate) fn agreement(&self) -> &Agreement {
+        &self.guarded.as_ref().expect("not published yet").agreement
+    }
+
+    fn mirror(&self, Guarded { ledger, agreement }: &mut Guarded) {
         // Relaxed: ordered by the full fences in `must_wake` and before each last look.
         let vacancy = &self.sleep.vacancy;
         vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
         // A worker that sees the change late runs one more task first.
         let is_short = ledger.owes() || ledger.excess() > 0;
         self.sleep.is_short.set(is_short);
-        if ledger.is_active() {
-            self.controller.iter().for_each(|it| it.pool_acts());
+        if ledger.is_active() && agreement.pool_acts() {
+            self.controller.iter().for_each(|it| _ = it.parker.unpark());
         }
     }
 }
 
 impl Drop for Change<'_> {
     fn drop(&mut self) {
-        if let Some(ledger) = self.ledger.take() {
-            self.mirror(&ledger);
+        if let Some(mut guarded) = self.guarded.take() {
+            self.mirror(&mut guarded);
         }
     }
 }
@@ -67,20 +95,23 @@ impl Deref for Change<'_> {
     type Target = Ledger;
 
     fn deref(&self) -> &Ledger {
-        self.ledger.as_ref().expect("not published yet")
+        &self.guarded.as_ref().expect("not published yet").ledger
     }
 }
 
 impl DerefMut for Change<'_> {
     fn deref_mut(&mut self) -> &mut Ledger {
-        self.ledger.as_mut().expect("not published yet")
+        &mut self.guarded.as_mut().expect("not published yet").ledger
     }
 }
 
 impl Sleep {
     pub(crate) fn new(ledger: Ledger, slots: usize) -> Self {
         Self {
-            ledger: Mutex::new(ledger),
+            ledger: Mutex::new(Guarded {
+                ledger,
+                agreement: Agreement::new(),
+            }),
             vacancy: AtomicBool::new(true),
             is_short: Hint::default(),
             searching: AtomicUsize::new(0),
@@ -89,8 +120,8 @@ impl Sleep {
     }
 
     /// Locks the ledger for a look at it.
-    pub(crate) fn lock(&self) -> impl Deref<Target = Ledger> {
-        self.ledger.lock()
+    pub(crate) fn lock(&self) -> Look<'_> {
+        Look(self.ledger.lock())
     }
 
     /// Locks the ledger for a change. If the pool is active afterwards, its share `controller` is
@@ -99,7 +130,7 @@ impl Sleep {
         Change {
             sleep: self,
             controller,
-            ledger: Some(self.ledger.lock()),
+            guarded: Some(self.ledger.lock()),
         }
     }
 

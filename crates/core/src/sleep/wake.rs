@@ -264,8 +264,7 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, opener: Option<WorkerThre
 /// leave. Wakes threads that are owed a slot, or asks for slots back.
 pub(crate) fn resize(pool: &PoolInner) {
     let mut ledger = pool.change();
-    let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
-    let slots = controller.map_or(wanted, |controller| controller.slots(wanted, pool.most()));
+    let slots = ledger.agreement().slots(pool.wanted(), pool.most());
     pool.sleep.set_slots(slots);
     let served = ledger.set_slots(slots);
     let ledger = ledger.publish();
