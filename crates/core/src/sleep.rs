@@ -12,7 +12,6 @@ mod wake_affinity;
 pub(crate) use sleeper::Sleeper;
 pub(crate) use state::{Change, Look, Sleep};
 
-use crate::events;
 use crate::job::{HalfHeader, Task};
 use crate::latch::{Latch, State};
 use crate::memory::{self, Round};
@@ -27,6 +26,7 @@ use crate::worker::WorkerThread;
 use crate::worker::give;
 use crate::worker::inbox;
 use crate::worker::wait::Awaited;
+use crate::worker::watch;
 use looks::{Asked, Looks};
 use std::time::Duration;
 use tidegate_policy::search::Waiting;
@@ -448,8 +448,7 @@ pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
 /// as switching.
 fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) -> R {
     let _ = worker.sleeper.take_woken_at();
-    events::park(worker.pool().name(), worker.index, why);
-    let before = worker.enter_phase(why);
+    let before = watch::parks(worker, why);
     worker.sleeper.wake_affinity.fall_asleep();
     let result = sleep();
     worker.sleeper.wake_affinity.let_back();
@@ -457,7 +456,7 @@ fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) ->
     if let Some(woken) = worker.sleeper.take_woken_at() {
         let _ = worker.tally.phases.enter_at(Phase::Switching, woken);
     }
-    let _ = worker.enter_phase(before);
+    let _ = watch::enter_phase(worker, before);
     result
 }
 

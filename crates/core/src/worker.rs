@@ -25,6 +25,7 @@ mod task_span;
 mod thread;
 pub mod wait;
 mod waiting;
+pub(crate) mod watch;
 
 pub use event::Event;
 pub(crate) use installed::Installed;

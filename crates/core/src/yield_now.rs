@@ -9,6 +9,7 @@ use crate::job::Task;
 use crate::place;
 use crate::sleep;
 use crate::worker::wait;
+use crate::worker::watch;
 use crate::worker::{Worker, WorkerThread, steal_oldest, steal_own};
 use tidegate_sync::clock;
 
@@ -67,7 +68,7 @@ fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
     }
     let task = steal_oldest(victim);
     if task.is_some() {
-        worker.count_steal(victim, 1);
+        watch::stole(worker, victim, 1);
     }
     task
 }

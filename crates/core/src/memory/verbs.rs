@@ -14,6 +14,7 @@ use crate::sleep::wake;
 use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::wait::{self, Awaited};
+use crate::worker::watch;
 use std::sync::Arc;
 use tidegate_policy::memory::book;
 use tidegate_policy::show_size;
@@ -120,7 +121,7 @@ pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task>
         match step.flatten()? {
             Step::Start(task, victim) => {
                 if let Some(victim) = victim {
-                    worker.count_steal(worker.pool().worker(victim), 1);
+                    watch::stole(worker, worker.pool().worker(victim), 1);
                 }
                 return Some(task);
             }

@@ -7,7 +7,7 @@ use crate::sleep;
 use crate::sleep::wake;
 use crate::stats::Phase;
 use crate::unwind;
-use crate::worker::{WorkerThread, give};
+use crate::worker::{WorkerThread, give, watch};
 use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
@@ -51,9 +51,9 @@ pub(crate) fn run<R>(f: impl FnOnce() -> R) -> R {
     }
     enter(current);
     simulated::switch("begins a blocking call");
-    let phase = current.enter_phase(Phase::Blocked);
+    let phase = watch::enter_phase(current, Phase::Blocked);
     let result = unwind::catch(f);
-    let _ = current.enter_phase(phase);
+    let _ = watch::enter_phase(current, phase);
     leave(current);
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }

@@ -12,7 +12,7 @@ use crate::events;
 use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::sleep::look;
-use crate::worker::{Worker, WorkerThread};
+use crate::worker::{Worker, WorkerThread, watch};
 use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
 use tidegate_sync::barrier;
@@ -254,8 +254,7 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, opener: Option<WorkerThre
         unpark(pool, t);
     }
     if let Some(giver) = giver {
-        giver.tally.handovers.add(1);
-        events::hand_over(pool.name(), giver.index, t);
+        watch::hands_over(giver, t);
         giver.set_must_stop(true);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::run;
 use super::wait::{self, Awaited};
+use super::watch;
 use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{HalfHeader, Task};
@@ -161,7 +162,7 @@ pub(super) fn rob(
     cursors: &mut Cursors,
 ) -> Option<Task> {
     let task = steal(victim, cursors).ok()?;
-    worker.count_steal(victim, 1);
+    watch::stole(worker, victim, 1);
     if task.is_of(scope) {
         return Some(task);
     }

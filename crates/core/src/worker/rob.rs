@@ -8,6 +8,7 @@ use super::flags::Flags;
 use super::run;
 use super::steal::{steal_beside_deque, steal_one};
 use super::wait::{Awaited, next_task};
+use super::watch;
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
@@ -146,7 +147,7 @@ impl<'a> Robber<'a> {
         worker.tally.attempts.add(1);
         let (got, robbed) = steal_one(victim, thief.generation);
         match got {
-            Steal::Success(_) => worker.count_steal(victim, 1),
+            Steal::Success(_) => watch::stole(worker, victim, 1),
             Steal::Lost => worker.tally.failed_busy.add(1),
             Steal::Empty => {
                 worker.tally.failed_busy.add(1);

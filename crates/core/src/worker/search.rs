@@ -11,6 +11,7 @@ use super::custom_backoff::idle_state;
 use super::flags::Flags;
 use super::inbox;
 use super::run;
+use super::watch;
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::memory::{self, Look, Round};
@@ -263,7 +264,7 @@ impl<'a> Search<'a> {
     fn search_on(&mut self) -> Option<Task> {
         let worker = self.worker;
         let pool = worker.pool();
-        let _ = worker.enter_phase(Phase::Stealing);
+        let _ = watch::enter_phase(worker, Phase::Stealing);
         let found = loop {
             if let Some(task) = self.find() {
                 break Some(task);
@@ -285,7 +286,7 @@ impl<'a> Search<'a> {
             }
             self.thief.rested(&worker.notes, clock::now);
         };
-        let _ = worker.enter_phase(Phase::Busy);
+        let _ = watch::enter_phase(worker, Phase::Busy);
         if pool.sleep.end_search(found.is_some()) {
             wake::rouse(pool);
         }

@@ -2,9 +2,9 @@
 
 use super::alt;
 use super::flags::Flags;
+use super::watch;
 use super::{Worker, WorkerThread};
 use crate::alt_queue::Cursors;
-use crate::events;
 use crate::job::{HalfHeader, Header, Task};
 use crate::latch::State;
 use crate::sleep::wake;
@@ -33,7 +33,7 @@ impl WorkerThread<'_> {
             match got {
                 Steal::Success(k) => {
                     flags.answered(victim);
-                    self.count_steal(victim, k);
+                    watch::stole(self, victim, k);
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_in_batch(task));
                         // While this worker held these tasks, the last look of a worker that was
@@ -46,7 +46,7 @@ impl WorkerThread<'_> {
                 Steal::Empty => {
                     match steal_beside_deque(victim, &mut flags.beside) {
                         Ok(task) => {
-                            self.count_steal(victim, 1);
+                            watch::stole(self, victim, 1);
                             return Some(task);
                         }
                         Err(Miss::Lost) => {
@@ -103,13 +103,6 @@ impl WorkerThread<'_> {
             State::Queued => self.pool().injector.take(half),
             State::New | State::Taken(_) | State::Open => None,
         }
-    }
-
-    pub(crate) fn count_steal(self, victim: &Worker, tasks: u64) {
-        self.tally.steals.add(1);
-        self.tally.stolen_tasks.add(tasks);
-        self.note_steal(victim, tasks);
-        events::steal(self.pool().name(), self.index, victim.index, tasks);
     }
 
     /// Keeps an older task of a batch while the youngest one runs. The task does not go to the

@@ -6,7 +6,6 @@ use crate::job::{Header, OwnBlocks, Runner};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::simulated;
-use crate::stats::Phase;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null, null_mut};
@@ -14,7 +13,6 @@ use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
 use tidegate_policy::Nanos;
 use tidegate_policy::search::{is_in_a_row, searches_in_reverse};
-use tidegate_policy::trace::Event;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, clock, worker_local};
 
@@ -258,16 +256,6 @@ impl<'a> WorkerThread<'a> {
     pub fn blocks(self) -> OwnBlocks<'a> {
         // SAFETY: 1. this thread is the worker for all of 'a.
         unsafe { OwnBlocks::new(&self.worker.own.blocks) }
-    }
-
-    /// Enters a phase and returns the previous one.
-    pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
-        self.notes.note(Event::Phase, &[phase as u64]);
-        self.tally.phases.enter(phase)
-    }
-
-    pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
-        self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
     }
 
     /// Counts one more search of this worker. Returns whether it checks its sources in reverse.

@@ -6,6 +6,7 @@
 use super::event::{Event, Waiter};
 use super::rob::Robber;
 use super::run;
+use super::watch;
 use super::{TaskSpan, WorkerThread};
 use super::{give, inbox};
 use crate::job::{HalfHeader, Task};
@@ -176,7 +177,7 @@ fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     let busy = worker.victim.is_busy.replace(false);
     let blocked = blocking::leave(worker);
     worker.victim.rests.set(true);
-    let phase = worker.enter_phase(Phase::Stealing);
+    let phase = watch::enter_phase(worker, Phase::Stealing);
     let is_outside = matches!(awaited, Awaited::Outside(_));
     if is_outside && !worker.pool().replaces_threads() {
         give::queue_detached(worker);
@@ -186,7 +187,7 @@ fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     memory::goes_on(worker, awaited);
     // The ledger may have called this waiter after its wait had ended.
     wake::pass_call_on(worker);
-    let _ = worker.enter_phase(phase);
+    let _ = watch::enter_phase(worker, phase);
     worker.victim.rests.set(false);
     if blocked {
         blocking::enter(worker);
@@ -232,9 +233,9 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     let busy = worker.victim.is_busy.replace(true);
     let rested = worker.victim.rests.replace(worker.is_blocking());
     let span = TaskSpan::begin(worker, || None);
-    let phase = worker.enter_phase(Phase::Busy);
+    let phase = watch::enter_phase(worker, Phase::Busy);
     run::run_on_top(worker, task);
-    let _ = worker.enter_phase(phase);
+    let _ = watch::enter_phase(worker, phase);
     drop(span);
     worker.victim.rests.set(rested);
     worker.victim.is_busy.replace(busy);
@@ -359,9 +360,9 @@ fn help(robber: &Robber<'_>, task: Task) {
     // that wait.
     worker.waiting.set_thief(None);
     let span = TaskSpan::begin(worker, || None);
-    let _ = worker.enter_phase(Phase::Busy);
+    let _ = watch::enter_phase(worker, Phase::Busy);
     run::run_on_top(worker, task);
-    let _ = worker.enter_phase(Phase::Stealing);
+    let _ = watch::enter_phase(worker, Phase::Stealing);
     drop(span);
     worker.victim.rests.set(true);
     worker.victim.is_busy.set(false);
