@@ -14,7 +14,7 @@ pub use crate::sleep::may_linger;
 pub use crate::task_context::{Key, TaskContext, current, peek};
 pub use crate::unwind::{Payload, UnhandledPanic};
 pub use crate::worker::carry::{self, Carried};
-pub use crate::worker::{Event, FrameWorker, TaskSpan, WorkerThread, wait};
+pub use crate::worker::{Event, FrameWorker, Queued, Shared, TaskSpan, WorkerThread, wait};
 pub use crate::{outside, pool_here};
 
 /// Places of a pool.
@@ -42,7 +42,7 @@ pub mod simulated {
 
 /// Detached tasks.
 pub mod spawn {
-    pub use crate::spawn::{answer_signals, queue_alone, submit, submit_in_class, submit_queued};
+    pub use crate::spawn::{answer_signals, queue_alone, submit_queued, submit_shared};
 }
 
 /// Panics that are kept as values.

@@ -66,7 +66,8 @@ pub struct Header {
 
 impl Header {
     /// # Safety
-    /// 1. The run of `kind` may be called once with the object that begins with this header.
+    /// 1. The run of `kind` may be called with the object that begins with this header, once for
+    ///    each `Task` that is made from it.
     /// 2. That object begins with what `kind` says.
     #[inline(always)]
     pub(crate) unsafe fn new(kind: &'static Kind) -> Self {
@@ -105,8 +106,8 @@ unsafe impl Send for Task {}
 
 impl Task {
     /// # Safety
-    /// 1. The header is live and initialized until the task has run, and no other `Task` is made
-    ///    from it.
+    /// 1. The header is live and initialized until the task has run. No other `Task` is made from
+    ///    it, unless its kind allows several.
     #[inline(always)]
     pub unsafe fn from_raw(header: NonNull<Header>) -> Self {
         Self(header)

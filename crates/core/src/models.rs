@@ -143,7 +143,7 @@ fn loom_urgent_task_wakes_worker_falling_asleep() {
         pool.install(|| {
             wait_for_vacancy(&first);
             let awaited = second.clone();
-            spawn::submit_in_class(pool.inner(), Priority::Urgent, move |_| {
+            spawn::queue_alone(pool.inner(), Some(Priority::Urgent), move |_| {
                 loom::stop_exploring();
                 awaited.unpark();
             });

@@ -6,8 +6,8 @@ use crate::pool::enter;
 use crate::simulated;
 use crate::sleep::wake;
 use crate::unwind::{self, UnhandledPanic};
-use crate::worker::WorkerThread;
 use crate::worker::run;
+use crate::worker::{Queued, Shared, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
@@ -61,18 +61,37 @@ pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) ->
 
 /// Submits a task without a handle to the pool. The task must not unwind. The pool does not end
 /// before the task has run.
+fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
+    submit_by(pool, |caller| held_task(pool, f, caller), push_where_seen);
+}
+
+/// Submits a shared task, which must hold the pool, in its class; `None` stands for the class of
+/// the pool.
 #[inline]
-pub fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
-    submit_by(pool, f, |current, task| {
-        // An alternative queue can hide the task until its owner forks again, and a thread that is
-        // not running a task might never do so.
-        let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
-        if stays {
-            run::push_or_pass_on(current, task);
-        } else {
-            run::pass_on(current, task);
+pub fn submit_shared<P: Queued>(
+    pool: &Arc<PoolInner>,
+    class: Option<Priority>,
+    task: Arc<Shared<P>>,
+) {
+    let task = |_: Option<WorkerThread<'_>>| Task::shared(task);
+    match class {
+        Some(class) => {
+            submit_in_class(pool, class, task);
+            answer_signals(pool);
         }
-    });
+        None => submit_by(pool, task, push_where_seen),
+    }
+}
+
+fn push_where_seen(current: WorkerThread<'_>, task: Task) {
+    // An alternative queue can hide the task until its owner forks again, and a thread that is not
+    // running a task might never do so.
+    let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
+    if stays {
+        run::push_or_pass_on(current, task);
+    } else {
+        run::pass_on(current, task);
+    }
 }
 
 /// Like `submit`, but always puts the task into the queue of its class; `None` stands for the class
@@ -83,43 +102,45 @@ pub fn submit_queued(
     class: Option<Priority>,
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
 ) {
-    if let Some(class) = pool.classes.other(class) {
-        return submit_in_class(pool, class, f);
+    let task = |caller: Option<WorkerThread<'_>>| held_task(pool, f, caller);
+    match pool.classes.other(class) {
+        Some(class) => submit_in_class(pool, class, task),
+        None => submit_by(pool, task, run::pass_on),
     }
-    submit_by(pool, f, run::pass_on);
 }
 
 /// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.
 #[inline]
 fn submit_by(
     pool: &Arc<PoolInner>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+    task: impl FnOnce(Option<WorkerThread<'_>>) -> Task,
     push: impl FnOnce(WorkerThread<'_>, Task),
 ) {
     let caller = WorkerThread::get();
+    let task = task(caller);
     match caller {
-        Some(current) if std::ptr::eq(current.pool(), &**pool) => {
-            push(current, held_task(pool, f, caller));
-        }
-        _ => queue(pool, f, caller, |task| pool.injector.push(task)),
+        Some(current) if std::ptr::eq(current.pool(), &**pool) => push(current, task),
+        _ => queue(pool, task, caller, |task| pool.injector.push(task)),
     }
 }
 
 /// Queues a task for a caller outside the pool, and measures the wait of some of these tasks.
 fn queue(
     pool: &Arc<PoolInner>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+    task: Task,
     caller: Option<WorkerThread<'_>>,
     push: impl FnOnce(Task),
 ) {
-    let sample = pool.wait_sampler.draw();
-    let body = move |current: WorkerThread<'_>| {
-        if let Some(sample) = sample {
-            current.tally.queue_wait.record(sample.wait());
+    push(match pool.wait_sampler.draw() {
+        None => task,
+        Some(sample) => {
+            let body = move |current: WorkerThread<'_>| {
+                current.tally.queue_wait.record(sample.wait());
+                task.run(current.as_runner());
+            };
+            Task::detached(body, caller)
         }
-        f(current);
-    };
-    push(held_task(pool, body, caller));
+    });
     wake::work_visible(pool, None);
     enter::work_off_alone(pool);
     simulated::switch("spawns a task");
@@ -155,16 +176,17 @@ pub fn answer_signals(pool: &PoolInner) {
 
 /// Submits a task whose class is not that of the pool.
 #[cold]
-pub fn submit_in_class(
+pub(crate) fn submit_in_class(
     pool: &Arc<PoolInner>,
     class: Priority,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+    task: impl FnOnce(Option<WorkerThread<'_>>) -> Task,
 ) {
     let caller = WorkerThread::get();
+    let task = task(caller);
     let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), &**pool)) else {
-        return queue(pool, f, caller, |task| pool.classes.push(class, task));
+        return queue(pool, task, caller, |task| pool.classes.push(class, task));
     };
-    pool.classes.push(class, held_task(pool, f, caller));
+    pool.classes.push(class, task);
     wake::work_queued(pool, Some(current.worker()));
     simulated::switch("spawns a task");
 }
@@ -196,7 +218,8 @@ mod tests {
         worker.base_scope.store(scope.as_ptr(), Ordering::Relaxed);
         waiter.waiting.scope.set(scope.as_ptr());
         waiter.waiting.may_help.set(true);
-        submit_in_class(&pool, Priority::Urgent, |_| ());
+        let task = |caller: Option<WorkerThread<'_>>| held_task(&pool, |_| (), caller);
+        submit_in_class(&pool, Priority::Urgent, task);
         let statuses = [1, 2].map(|t| pool.ledger().status(admitted[t]));
         assert_eq!(statuses, [Status::Running, Status::Waiting]);
         drop(membership);

@@ -27,6 +27,7 @@ pub mod wait;
 mod waiting;
 pub(crate) mod watch;
 
+pub use detached::{Queued, Shared};
 pub use event::Event;
 pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;

@@ -6,7 +6,7 @@ pub use once::OnceBox;
 
 /// An `UnsafeCell` whose accesses are closures, so that loom can check each of them for races.
 #[derive(Debug)]
-pub struct UnsafeCell<T>(Inner<T>);
+pub struct UnsafeCell<T: ?Sized>(Inner<T>);
 
 #[cfg(loom)]
 type Inner<T> = loom::cell::UnsafeCell<T>;
@@ -19,6 +19,13 @@ impl<T> UnsafeCell<T> {
         Self(Inner::new(value))
     }
 
+    /// Consumes the cell and returns the value.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
     /// Calls `f` with a pointer for reading.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
@@ -35,10 +42,5 @@ impl<T> UnsafeCell<T> {
         return self.0.with_mut(f);
         #[cfg(not(loom))]
         f(self.0.get())
-    }
-
-    /// Consumes the cell and returns the value.
-    pub fn into_inner(self) -> T {
-        self.0.into_inner()
     }
 }

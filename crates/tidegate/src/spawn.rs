@@ -1,9 +1,9 @@
 //! Detached tasks, their handles, and futures.
 //!
-//! A spawned closure and its result live in a [`Packet`], which the task and its handle share. The
-//! thread that takes out the closure runs it: a worker, or the caller of [`Handle::join`] if no
-//! worker has begun the task. One small lock protects the packet. A [`future`] also has a packet,
-//! and is polled by tasks.
+//! A spawned closure and its result live in a [`Packet`](packet::Packet), one allocation that the
+//! pool's queue and the handle share. The thread that begins the closure runs it: a worker, or the
+//! caller of [`Handle::join`] if no worker has begun the task. One small lock protects the packet.
+//! A [`future`] also has a packet, and is polled by tasks.
 
 mod abort;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
@@ -23,7 +23,7 @@ pub use named::spawn_named;
 pub use priority::spawn_at_priority;
 pub use queue_full::QueueFull;
 
-use packet::Packet;
+use packet::Queueing;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use tidegate_core::Origin;
@@ -37,7 +37,7 @@ where
     T: Send + 'static,
 {
     match WorkerThread::visible() {
-        Some(current) => spawn(&current.pool().as_arc(), origin, f),
+        Some(current) => spawn(current.pool().as_arc(), origin, f),
         None => carried_from_here(caller, origin, f),
     }
 }
@@ -50,27 +50,32 @@ where
     T: Send + 'static,
 {
     let suspended = carry::carry();
-    spawn_carried(&door::pool_here(caller), origin, suspended.carried, f)
+    spawn_carried(door::pool_here(caller), origin, suspended.carried, f)
 }
 
-/// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
-pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, origin: Origin, f: F) -> Handle<T>
+/// Spawns a task of the pool's class.
+pub(crate) fn spawn<T, F>(pool: Arc<PoolInner>, origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    within_bound(pool, |is_counted| {
-        submit_packet(pool, origin, f, is_counted)
-    })
+    within_bound(pool, None, origin, f)
 }
 
-/// Calls `submit`, which spawns a task, and then waits until the queue is within the bound that the
-/// caller must respect. `submit` is told whether the task counts for that bound.
-#[inline]
-fn within_bound<R>(pool: &Arc<PoolInner>, submit: impl FnOnce(bool) -> R) -> R {
-    let bound = bound_here(pool);
-    let excess = bound.and_then(SpawnBound::enter);
-    let handle = submit(bound.is_some());
+/// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
+fn within_bound<T, F>(
+    pool: Arc<PoolInner>,
+    class: Option<Priority>,
+    origin: Origin,
+    f: F,
+) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let bound = bound_here(&pool);
+    let (is_counted, excess) = (bound.is_some(), bound.and_then(SpawnBound::enter));
+    let handle = submit(pool, Queueing { class, is_counted }, origin, f);
     if let Some(event) = excess {
         wait::for_event(&event);
     }
@@ -79,7 +84,7 @@ fn within_bound<R>(pool: &Arc<PoolInner>, submit: impl FnOnce(bool) -> R) -> R {
 
 /// Like `spawn`, for a caller with this context. The task inherits the caller's class.
 pub(crate) fn spawn_carried<T, F>(
-    pool: &Arc<PoolInner>,
+    pool: Arc<PoolInner>,
     origin: Origin,
     carried: Carried,
     f: F,
@@ -88,15 +93,13 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    match pool.classes.other(carried.priority()) {
-        Some(class) => priority::spawn_in_class(pool, class, origin, move || carried.run(f)),
-        None => spawn(pool, origin, move || carried.run(f)),
-    }
+    let class = pool.classes.other(carried.priority());
+    within_bound(pool, class, origin, move || carried.run(f))
 }
 
 /// Spawns a task, unless the queue has reached its bound.
 pub(crate) fn try_spawn<T, F>(
-    pool: &Arc<PoolInner>,
+    pool: Arc<PoolInner>,
     origin: Origin,
     f: F,
     carried: Carried,
@@ -105,16 +108,15 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let bound = bound_here(pool);
+    let bound = bound_here(&pool);
     if let Some(full) = bound.filter(|bound| !bound.try_enter()) {
         return Err(QueueFull::new(f, full.limit()));
     }
-    Ok(match pool.classes.other(carried.priority()) {
-        Some(class) => {
-            priority::submit_packet(pool, class, origin, move || carried.run(f), bound.is_some())
-        }
-        None => submit_packet(pool, origin, move || carried.run(f), bound.is_some()),
-    })
+    let queued = Queueing {
+        class: pool.classes.other(carried.priority()),
+        is_counted: bound.is_some(),
+    };
+    Ok(submit(pool, queued, origin, move || carried.run(f)))
 }
 
 /// Returns the bound that the caller must respect. A task of the pool has no bound, because the
@@ -124,34 +126,15 @@ fn bound_here(pool: &Arc<PoolInner>) -> Option<&SpawnBound> {
     bound.filter(|_| WorkerThread::in_pool(pool).is_none())
 }
 
-fn submit_packet<T, F>(pool: &Arc<PoolInner>, origin: Origin, f: F, is_counted: bool) -> Handle<T>
+#[inline]
+fn submit<T, F>(pool: Arc<PoolInner>, queued: Queueing, origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let packet = Packet::of(origin, f);
-    let own = packet.clone();
-    door::spawn::submit(pool, move |current| {
-        run_packet(&own, None, is_counted, current);
-    });
-    Handle::new(packet, pool)
-}
-
-/// Runs the closure in a packet, as the packet's own task, which was queued in this class (`None`:
-/// the pool's).
-#[inline(always)]
-fn run_packet<T>(
-    packet: &Packet<T>,
-    class: Option<Priority>,
-    is_counted: bool,
-    current: WorkerThread<'_>,
-) {
-    let bound = current.pool().spawn_bound.iter();
-    bound.filter(|_| is_counted).for_each(SpawnBound::leave);
-    let dispatched = current.take_dispatched();
-    if !packet.run(current.pool()) && dispatched {
-        current.pool().classes.give_turn_back(class);
-    }
+    let packet = packet::of_closure(pool, origin, queued, f);
+    door::spawn::submit_shared(&packet.pool, queued.class, packet.clone());
+    Handle::new(packet)
 }
 
 /// Spawns a future that is polled in the caller's context.

@@ -46,7 +46,7 @@ impl Pool {
         T: Send + 'static,
     {
         let suspended = carry::carry_into(door::used(self));
-        spawn::spawn_carried(door::used(self), origin, suspended.carried, f)
+        spawn::spawn_carried(door::used(self).clone(), origin, suspended.carried, f)
     }
 
     /// Like [`spawn_at_priority`](crate::spawn_at_priority), in this pool.
@@ -68,7 +68,7 @@ impl Pool {
         T: Send + 'static,
     {
         spawn::priority::in_pool(
-            door::used(self),
+            door::used(self).clone(),
             priority,
             origin::at(Location::caller()),
             f,
@@ -89,7 +89,7 @@ impl Pool {
     {
         let suspended = carry::carry_into(door::used(self));
         let origin = origin::at(Location::caller());
-        spawn::try_spawn(door::used(self), origin, f, suspended.carried)
+        spawn::try_spawn(door::used(self).clone(), origin, f, suspended.carried)
     }
 
     /// Like [`spawn_future`](crate::spawn_future), in this pool.

@@ -1,7 +1,7 @@
 //! What dropping a handle does to its task.
 
 use super::Handle;
-use super::packet::Packet;
+use super::packet::Cell;
 use tidegate_sync::simulation;
 
 impl<T: Send + 'static> Handle<T> {
@@ -41,7 +41,7 @@ impl<T: Send + 'static> Handle<T> {
 }
 
 impl<T> Handle<T> {
-    fn abort(&self, packet: &Packet<T>) {
+    fn abort(&self, packet: &Cell<T>) {
         if !packet.abort() {
             return;
         }
@@ -59,11 +59,11 @@ impl<T> Drop for Handle<T> {
         let Some(packet) = self.packet.take() else {
             return;
         };
-        let aborts = self.aborts && !self.pool.is_inherited();
+        let aborts = self.aborts && !packet.pool.is_inherited();
         if aborts {
             self.abort(&packet);
             simulation::access("has aborted a task");
         }
-        packet.abandon(aborts, &self.pool);
+        packet.abandon(aborts);
     }
 }

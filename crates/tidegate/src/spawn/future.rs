@@ -1,7 +1,7 @@
 //! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
 
 use super::Handle;
-use super::packet::{Drive, Packet};
+use super::packet::{self, Cell, Drive};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -28,7 +28,7 @@ where
     pool.hold();
     let task = Arc::new_cyclic(|task: &Weak<FutureTask<F>>| FutureTask {
         phase: Mutex::new(Phase::Queued(Box::pin(future))),
-        packet: Packet::of_future(origin, task.clone()),
+        packet: packet::of_future(pool.clone(), origin, task.clone()),
         class: class.unwrap_or(pool.options.priority),
         raised: Mutex::default(),
         pool: pool.clone(),
@@ -36,7 +36,7 @@ where
     let packet = task.packet.clone();
     task.push();
     answer_signals(pool);
-    Handle::new(packet, pool)
+    Handle::new(packet)
 }
 
 /// A spawned future. Its wakers share it with the task that polls it, if there is one.
@@ -45,7 +45,7 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     phase: Mutex<Phase<F>>,
-    packet: Arc<Packet<F::Output>>,
+    packet: Arc<Cell<F::Output>>,
     /// The class in which the future was spawned.
     class: Priority,
     /// The class of the most urgent waiter, if that is more urgent.
@@ -137,7 +137,7 @@ where
         let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
         let raised = *self.raised.lock();
         let polled = {
-            let _span = self.packet.span(&self.pool);
+            let _span = self.packet.span();
             unwind::catch(|| match raised {
                 Some(class) => carry::run_raised(class, poll),
                 None => poll(),
@@ -175,15 +175,14 @@ where
     /// Drops an aborted future, and removes its hold on the pool.
     fn discard(&self, future: Pin<Box<F>>) {
         if let Err(payload) = unwind::catch(|| drop(future)) {
-            self.packet
-                .report(payload, UnhandledPanic::Task, &self.pool);
+            self.packet.report(payload, UnhandledPanic::Task);
         }
         self.pool.let_go();
     }
 
     fn end(&self, future: Pin<Box<F>>, result: Result<F::Output, Payload>) {
         *self.phase.lock() = Phase::Over;
-        end(future, result, &self.packet, &self.pool);
+        end(future, result, &self.packet);
     }
 }
 
@@ -191,8 +190,7 @@ where
 fn end<F: Future>(
     future: Pin<Box<F>>,
     result: Result<F::Output, Payload>,
-    packet: &Packet<F::Output>,
-    pool: &PoolInner,
+    packet: &Cell<F::Output>,
 ) {
     let dropped = unwind::catch(|| drop(future));
     let (result, second) = match (result, dropped) {
@@ -201,10 +199,10 @@ fn end<F: Future>(
         (Err(first), Err(second)) => (Err(first), Some(second)),
     };
     if let Some(second) = second {
-        packet.report(second, UnhandledPanic::Second, pool);
+        packet.report(second, UnhandledPanic::Second);
     }
-    packet.finish(result, pool);
-    pool.let_go();
+    packet.finish(result);
+    packet.pool.let_go();
 }
 
 impl<F> Drive for FutureTask<F>
@@ -296,12 +294,12 @@ where
         }
         // The last waker may be dropped anywhere, so the future's destructor, which is user code,
         // runs as a task.
-        let (packet, pool) = (self.packet.clone(), self.pool.clone());
+        let packet = self.packet.clone();
         submit_queued(&self.pool, None, move |_| {
             packet.set_polled_by(Some(serial::of_this_thread()));
             packet.set_lost();
             let lost = "the future waits for a waker, and its last waker was dropped";
-            end(future, Err(Box::new(lost)), &packet, &pool);
+            end(future, Err(Box::new(lost)), &packet);
         });
     }
 }

@@ -1,7 +1,6 @@
 //! The handle of a task.
 
-use super::packet::{Packet, Registered, Waiter};
-use super::run_packet;
+use super::packet::{Cell, Queueing, Registered, Waiter, run_as_task};
 use crate::cancel::token::CancelToken;
 use std::fmt;
 use std::future::Future;
@@ -36,8 +35,7 @@ use tidegate_sync::simulation;
 /// again after it has returned its result.
 pub struct Handle<T> {
     /// `None` once the result has been taken.
-    pub(super) packet: Option<Arc<Packet<T>>>,
-    pub(super) pool: Arc<PoolInner>,
+    pub(super) packet: Option<Arc<Cell<T>>>,
     /// Whether dropping the handle aborts the task.
     pub(super) aborts: bool,
     /// The token of the task, if it has one of its own.
@@ -45,10 +43,9 @@ pub struct Handle<T> {
 }
 
 impl<T: Send + 'static> Handle<T> {
-    pub(super) fn new(packet: Arc<Packet<T>>, pool: &Arc<PoolInner>) -> Self {
+    pub(super) fn new(packet: Arc<Cell<T>>) -> Self {
         Self {
             packet: Some(packet),
-            pool: pool.clone(),
             aborts: false,
             token: None,
         }
@@ -61,11 +58,15 @@ impl<T: Send + 'static> Handle<T> {
     }
 
     #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-    pub(super) fn shared_packet(&self) -> Arc<Packet<T>> {
+    pub(super) fn shared_packet(&self) -> Arc<Cell<T>> {
         self.packet.clone().expect("not joined")
     }
 
-    fn packet(&self) -> &Packet<T> {
+    fn pool(&self) -> &Arc<PoolInner> {
+        &self.packet().pool
+    }
+
+    fn packet(&self) -> &Cell<T> {
         self.packet
             .as_deref()
             .expect("the handle has already returned its result")
@@ -89,7 +90,7 @@ impl<T: Send + 'static> Handle<T> {
     /// or in a child made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
         let suspended = carry::carry();
-        let class = self.pool.classes.other(suspended.carried.class());
+        let class = self.pool().classes.other(suspended.carried.class());
         if class.is_some() || self.packet().is_future() {
             self.raise(class);
         }
@@ -109,7 +110,7 @@ impl<T: Send + 'static> Handle<T> {
                 false => Event::for_this_thread(),
             });
             let driver = Waiter::Driver(event.clone());
-            match self.packet().register(driver, &self.pool) {
+            match self.packet().register(driver) {
                 Registered::Finished => return self.take().expect("the task has finished"),
                 Registered::Unstarted => self.queue(class),
                 Registered::Running(by) => assert!(
@@ -121,7 +122,7 @@ impl<T: Send + 'static> Handle<T> {
             self.check_process();
             let future = self.packet().future();
             if let Some(future) = future.filter(|future| future.is_queued()) {
-                enter::run_here(&self.pool, || future.poll_queued());
+                enter::run_here(self.pool(), || future.poll_queued());
             }
             if !event.is_open() {
                 // The poll may have returned in a child made by `fork`.
@@ -169,12 +170,12 @@ impl<T: Send + 'static> Handle<T> {
     pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
         let event = Arc::new(Event::for_blocked_thread());
         let waiter = Waiter::Event(event.clone());
-        match self.packet().register(waiter, &self.pool) {
+        match self.packet().register(waiter) {
             Registered::Finished => {}
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
                 self.check_process();
-                let class = self.pool.classes.other(carry::class());
-                let may_lift = class.is_some() || self.pool.classes.len() > 0;
+                let class = self.pool().classes.other(carry::class());
+                let may_lift = class.is_some() || self.pool().classes.len() > 0;
                 if self.packet().is_future() {
                     self.raise(class);
                 } else if may_lift && matches!(registered, Registered::Unstarted) {
@@ -245,18 +246,18 @@ impl<T: Send + 'static> Handle<T> {
     /// become a guest there. The task's joins and reservations need to run in that pool.
     fn begin(&self) {
         let run = || {
-            self.packet().run(&self.pool);
+            self.packet().run();
         };
-        if self.pool.is_inherited() {
+        if self.pool().is_inherited() {
             run();
         } else if self.packet().is_unstarted() {
-            enter::run_here(&self.pool, run);
+            enter::run_here(self.pool(), run);
         }
     }
 
     /// Panics in a child made by `fork`, where waiting for a running task would never end.
     fn check_process(&self) {
-        if self.pool.is_inherited() {
+        if self.pool().is_inherited() {
             runs_in_parent();
         }
     }
@@ -268,11 +269,15 @@ impl<T: Send + 'static> Handle<T> {
         let Some(packet) = self.packet.clone() else {
             return;
         };
-        let Some(_hold) = packet.hold_to_queue(&self.pool, class) else {
+        let Some(_hold) = packet.hold_to_queue(class) else {
             return;
         };
-        submit_queued(&self.pool, class, move |current| {
-            run_packet(&packet, class, false, current);
+        submit_queued(self.pool(), class, move |current| {
+            let queued = Queueing {
+                class,
+                is_counted: false,
+            };
+            run_as_task(&**packet, queued, current);
         });
     }
 
@@ -280,11 +285,11 @@ impl<T: Send + 'static> Handle<T> {
     /// closure that a thread has begun keeps its class.
     #[cold]
     fn raise(&self, class: Option<Priority>) {
-        if self.pool.is_inherited() {
+        if self.pool().is_inherited() {
             return;
         }
-        match (self.packet().future(), self.pool.classes.above(class)) {
-            (Some(future), _) => future.raise(class.unwrap_or(self.pool.options.priority)),
+        match (self.packet().future(), self.pool().classes.above(class)) {
+            (Some(future), _) => future.raise(class.unwrap_or(self.pool().options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}
         }
@@ -301,16 +306,16 @@ impl<T: Send + 'static> Future for Handle<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let waker = Waiter::Waker(context.waker().clone());
-        match self.packet().register(waker, &self.pool) {
+        match self.packet().register(waker) {
             Registered::Unstarted => {
                 self.check_process();
-                self.queue(self.pool.classes.other(carry::class()));
+                self.queue(self.pool().classes.other(carry::class()));
                 Poll::Pending
             }
             Registered::Running(_) => {
                 self.check_process();
                 if self.packet().is_future() {
-                    self.raise(self.pool.classes.other(carry::class()));
+                    self.raise(self.pool().classes.other(carry::class()));
                 }
                 Poll::Pending
             }

@@ -4,35 +4,22 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_core::Origin;
 use tidegate_core::door::{
-    Event, Hold, Payload, PoolInner, TaskSpan, UnhandledPanic, carry, unwind,
+    Event, Hold, Payload, PoolInner, Queued, Shared, SpawnBound, TaskSpan, UnhandledPanic,
+    WorkerThread, carry, unwind,
 };
 use tidegate_policy::Priority;
+use tidegate_sync::UnsafeCell;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
 pub(super) enum State<T> {
-    Unstarted(Unstarted<T>),
+    Unstarted(Option<Waiter>),
     Running(Running),
     Finished(Result<T, Payload>),
     /// A handle has aborted the task. The task in the pool's queues will drop the closure.
-    Aborted(Unstarted<T>),
+    Aborted(Option<Waiter>),
     /// The result has been taken, or dropped because the handle was dropped.
     Over,
-}
-
-type Closure<T> = Box<dyn FnOnce() -> T + Send>;
-
-pub(super) struct Unstarted<T> {
-    closure: Closure<T>,
-    waiter: Option<Waiter>,
-}
-
-impl<T: 'static> Unstarted<T> {
-    fn raise(&mut self, class: Priority) {
-        let lost = || unreachable!("the closure is put back at once");
-        let closure = std::mem::replace(&mut self.closure, Box::new(lost));
-        self.closure = Box::new(move || carry::run_raised(class, closure));
-    }
 }
 
 #[derive(Default)]
@@ -69,15 +56,56 @@ pub(super) trait Drive: Send + Sync {
     fn abort(self: Arc<Self>);
 }
 
-pub(super) struct Packet<T> {
+/// The closure of a packet. The thread that takes the packet out of the state `Unstarted` or
+/// `Aborted` uses it, once.
+pub(super) trait Body<T>: Send {
+    fn call(&mut self) -> T;
+    fn discard(&mut self);
+}
+
+impl<T, F: FnOnce() -> T + Send> Body<T> for Option<F> {
+    #[inline]
+    fn call(&mut self) -> T {
+        self.take().expect("called once")()
+    }
+
+    fn discard(&mut self) {
+        *self = None;
+    }
+}
+
+/// A packet as its handle sees it, whatever the closure.
+pub(super) type Cell<T> = Shared<Packet<T, dyn Body<T>>>;
+
+/// The closure is in a field of its own, so that a packet takes one allocation.
+pub(super) struct Packet<T, B: ?Sized> {
     pub(super) inside: Mutex<Inside<T>>,
+    /// Held until the closure or the future has ended.
+    pub(super) pool: Arc<PoolInner>,
     /// The future, if this is the packet of a future.
     future: Option<Weak<dyn Drive>>,
     origin: Origin,
+    queued: Queueing,
+    body: UnsafeCell<B>,
+}
+
+// SAFETY: one thread uses the body, once: the one that has taken the packet, under the lock, out of
+// the state `Unstarted` or `Aborted`. The body is `Send`, and everything else is `Sync`.
+unsafe impl<T: Send, B: Send + ?Sized> Sync for Packet<T, B> {}
+
+/// How the task was queued when it was spawned.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Queueing {
+    /// `None` stands for the class of the pool.
+    pub(super) class: Option<Priority>,
+    /// Whether the task counts for the bound of the queue.
+    pub(super) is_counted: bool,
 }
 
 pub(super) struct Inside<T> {
     state: State<T>,
+    /// The class of the most urgent waiter, if the closure has not begun.
+    raised: Option<Priority>,
     /// Whether the handle was dropped.
     is_dropped: bool,
     /// Whether the handle that was dropped aborts the task.
@@ -90,25 +118,53 @@ pub(super) struct Inside<T> {
     queued_at: u8,
 }
 
-impl<T> Packet<T> {
-    /// Creates the packet of a closure.
-    pub(super) fn of(origin: Origin, closure: impl FnOnce() -> T + Send + 'static) -> Arc<Self> {
-        let unstarted = Unstarted {
-            closure: Box::new(closure),
-            waiter: None,
-        };
-        Arc::new(Self::new(State::Unstarted(unstarted), None, origin))
-    }
+/// Creates the packet of a closure, which holds the pool until the closure has ended.
+#[inline]
+pub(super) fn of_closure<T, F>(
+    pool: Arc<PoolInner>,
+    origin: Origin,
+    queued: Queueing,
+    closure: F,
+) -> Arc<Shared<Packet<T, Option<F>>>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    pool.hold();
+    Shared::new(Packet {
+        queued,
+        ..Packet::new(pool, State::Unstarted(None), None, origin, Some(closure))
+    })
+}
 
-    /// Creates the packet of a future, which calls [`finish`](Self::finish) itself.
-    pub(super) fn of_future(origin: Origin, future: Weak<dyn Drive>) -> Arc<Self> {
-        let state = State::Running(Running::default());
-        Arc::new(Self::new(state, Some(future), origin))
-    }
+/// Creates the packet of a future, which calls [`finish`](Packet::finish) itself.
+pub(super) fn of_future<T: Send + 'static>(
+    pool: Arc<PoolInner>,
+    origin: Origin,
+    future: Weak<dyn Drive>,
+) -> Arc<Cell<T>> {
+    let state = State::Running(Running::default());
+    Shared::new(Packet::new(
+        pool,
+        state,
+        Some(future),
+        origin,
+        None::<fn() -> T>,
+    ))
+}
 
-    fn new(state: State<T>, future: Option<Weak<dyn Drive>>, origin: Origin) -> Self {
+impl<T, B> Packet<T, B> {
+    #[inline]
+    fn new(
+        pool: Arc<PoolInner>,
+        state: State<T>,
+        future: Option<Weak<dyn Drive>>,
+        origin: Origin,
+        body: B,
+    ) -> Self {
         let inside = Inside {
             state,
+            raised: None,
             is_dropped: false,
             is_aborted: false,
             is_lost: false,
@@ -116,11 +172,43 @@ impl<T> Packet<T> {
         };
         Self {
             inside: Mutex::new(inside),
+            pool,
             future,
             origin,
+            queued: Queueing::default(),
+            body: UnsafeCell::new(body),
         }
     }
+}
 
+impl<T, F> Queued for Packet<T, Option<F>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    fn run(task: &Shared<Self>, current: WorkerThread<'_>) {
+        run_as_task(task, task.queued, current);
+    }
+}
+
+/// Runs the closure in a packet as a task that was queued like this.
+#[inline]
+pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
+    packet: &Packet<T, B>,
+    queued: Queueing,
+    current: WorkerThread<'_>,
+) {
+    let bound = current.pool().spawn_bound.iter();
+    bound
+        .filter(|_| queued.is_counted)
+        .for_each(SpawnBound::leave);
+    let dispatched = current.take_dispatched();
+    if !packet.run() && dispatched {
+        current.pool().classes.give_turn_back(queued.class);
+    }
+}
+
+impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     pub(super) fn is_unstarted(&self) -> bool {
         matches!(self.inside.lock().state, State::Unstarted(_))
     }
@@ -162,33 +250,21 @@ impl<T> Packet<T> {
 
     /// Runs the closure, or drops it if it was aborted, and returns `true`, unless another thread
     /// has begun the closure.
-    pub(super) fn run(&self, pool: &PoolInner) -> bool {
-        let closure = {
+    pub(super) fn run(&self) -> bool {
+        let raised = {
             let Some(mut inside) = self.inside.lock_unless_lost() else {
                 // A thread of the parent process was about to run the closure.
                 return false;
             };
             match std::mem::replace(&mut inside.state, State::Over) {
-                State::Unstarted(Unstarted {
-                    closure, waiter, ..
-                }) => {
-                    // The task in the pool's queues, which holds the pool, has not run. If a handle
-                    // runs the closure, that task may end before the closure does.
-                    pool.hold();
+                State::Unstarted(waiter) => {
                     let by = Some(serial::of_this_thread());
                     inside.state = State::Running(Running { by, waiter });
-                    closure
+                    inside.raised
                 }
-                State::Aborted(Unstarted {
-                    closure, waiter, ..
-                }) => {
+                State::Aborted(waiter) => {
                     drop(inside);
-                    // The destructors are user code, which must not unwind out of a detached task.
-                    if let Err(payload) = unwind::catch(|| drop(closure)) {
-                        self.report(payload, UnhandledPanic::Task, pool);
-                    }
-                    discard(waiter, pool);
-                    // A destructor may take as long as a task.
+                    self.drop_closure(waiter);
                     return true;
                 }
                 other => {
@@ -198,21 +274,44 @@ impl<T> Packet<T> {
             }
         };
         let ended = {
-            let _span = self.span(pool);
-            unwind::catch(closure)
+            let _span = self.span();
+            let call = || {
+                // SAFETY: this thread has taken the packet out of `Unstarted`.
+                self.body.with_mut(|body| unsafe { &mut *body }.call())
+            };
+            unwind::catch(|| match raised {
+                Some(class) => carry::run_raised(class, call),
+                None => call(),
+            })
         };
-        self.finish(ended, pool);
-        pool.let_go();
+        self.finish(ended);
+        self.pool.let_go();
         true
     }
 
-    pub(super) fn finish(&self, result: Result<T, Payload>, pool: &PoolInner) {
+    #[cold]
+    fn drop_closure(&self, waiter: Option<Waiter>) {
+        // The destructors are user code, which must not unwind out of a detached task.
+        let discard_body = || {
+            // SAFETY: this thread has taken the packet out of `Aborted`.
+            self.body.with_mut(|body| unsafe { &mut *body }.discard());
+        };
+        if let Err(payload) = unwind::catch(discard_body) {
+            self.report(payload, UnhandledPanic::Task);
+        }
+        discard(waiter, &self.pool);
+        self.pool.let_go();
+    }
+
+    pub(super) fn finish(&self, result: Result<T, Payload>) {
         let mut inside = self.inside.lock();
         if !inside.is_dropped {
             let before = std::mem::replace(&mut inside.state, State::Finished(result));
             drop(inside);
             if let State::Running(Running { waiter, .. }) = before {
-                waiter.into_iter().for_each(|waiter| waiter.notify(pool));
+                waiter
+                    .into_iter()
+                    .for_each(|waiter| waiter.notify(&self.pool));
             }
             return;
         }
@@ -224,18 +323,20 @@ impl<T> Packet<T> {
             result.map(drop)
         });
         if let Ok(Err(payload)) | Err(payload) = dropped {
-            self.report_unless_unwanted(payload, pool);
+            self.report_unless_unwanted(payload);
         }
     }
 
     /// Records the task, if the pool records a trace, until the result is dropped.
-    pub(super) fn span(&self, pool: &PoolInner) -> Option<TaskSpan<'static>> {
-        TaskSpan::begin_in(pool, &self.origin)
+    pub(super) fn span(&self) -> Option<TaskSpan<'static>> {
+        TaskSpan::begin_in(&self.pool, &self.origin)
     }
 
     /// Reports a panic of the task that no handle resumes.
-    pub(super) fn report(&self, payload: Payload, from: UnhandledPanic, pool: &PoolInner) {
-        pool.panics.report_of(payload, from, Some(&self.origin));
+    pub(super) fn report(&self, payload: Payload, from: UnhandledPanic) {
+        self.pool
+            .panics
+            .report_of(payload, from, Some(&self.origin));
     }
 
     /// Records that nothing can continue the future, which is about to end with a panic.
@@ -245,12 +346,12 @@ impl<T> Packet<T> {
 
     /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
     /// not failed if its handle has aborted it.
-    fn report_unless_unwanted(&self, payload: Payload, pool: &PoolInner) {
+    fn report_unless_unwanted(&self, payload: Payload) {
         let inside = self.inside.lock_unless_lost();
         let is_unwanted = inside.is_some_and(|inside| inside.is_lost && inside.is_aborted);
         match is_unwanted {
             true => unwind::let_go(payload),
-            false => self.report(payload, UnhandledPanic::Task, pool),
+            false => self.report(payload, UnhandledPanic::Task),
         }
     }
 
@@ -268,19 +369,19 @@ impl<T> Packet<T> {
 
     /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
     /// if the task has finished.
-    pub(super) fn register(&self, waiter: Waiter, pool: &PoolInner) -> Registered {
+    pub(super) fn register(&self, waiter: Waiter) -> Registered {
         let Some(mut inside) = self.inside.lock_unless_lost() else {
             return Registered::InParent;
         };
         let (slot, registered) = match &mut inside.state {
-            State::Unstarted(unstarted) => (&mut unstarted.waiter, Registered::Unstarted),
+            State::Unstarted(waiter) => (waiter, Registered::Unstarted),
             State::Running(running) => (&mut running.waiter, Registered::Running(running.by)),
             State::Finished(_) | State::Aborted(_) | State::Over => return Registered::Finished,
         };
         let before = slot.replace(waiter);
         drop(inside);
         // Not under the lock.
-        discard(before, pool);
+        discard(before, &self.pool);
         registered
     }
 
@@ -291,7 +392,7 @@ impl<T> Packet<T> {
             return false;
         };
         inside.state = match std::mem::replace(&mut inside.state, State::Over) {
-            State::Unstarted(unstarted) => State::Aborted(unstarted),
+            State::Unstarted(waiter) => State::Aborted(waiter),
             other => other,
         };
         matches!(inside.state, State::Running(_))
@@ -299,7 +400,7 @@ impl<T> Packet<T> {
 
     /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the result, and
     /// reports its panic, because no handle will resume it.
-    pub(super) fn abandon(&self, aborts: bool, pool: &PoolInner) {
+    pub(super) fn abandon(&self, aborts: bool) {
         let Some(mut inside) = self.inside.lock_unless_lost() else {
             return;
         };
@@ -307,60 +408,44 @@ impl<T> Packet<T> {
         inside.is_aborted = aborts;
         let state = &mut inside.state;
         let (waiter, result) = match state {
-            State::Unstarted(unstarted) | State::Aborted(unstarted) => {
-                (unstarted.waiter.take(), None)
-            }
+            State::Unstarted(waiter) | State::Aborted(waiter) => (waiter.take(), None),
             State::Running(running) => (running.waiter.take(), None),
             State::Finished(_) => (None, Some(std::mem::replace(state, State::Over))),
             State::Over => (None, None),
         };
         drop(inside);
-        discard(waiter, pool);
+        discard(waiter, &self.pool);
         let Some(State::Finished(result)) = result else {
             return;
         };
         if let Ok(Err(payload)) | Err(payload) = unwind::catch(|| result.map(drop)) {
-            self.report_unless_unwanted(payload, pool);
+            self.report_unless_unwanted(payload);
         }
     }
-}
 
-impl<T: 'static> Packet<T> {
     /// Gives the closure the class of its waiter, unless a thread has begun it.
     pub(super) fn raise(&self, class: Priority) {
-        let Some(mut inside) = self.inside.lock_unless_lost() else {
-            return;
-        };
-        if let State::Unstarted(unstarted) = &mut inside.state {
-            unstarted.raise(class);
+        if let Some(mut inside) = self.inside.lock_unless_lost() {
+            inside.raised = inside.raised.max(Some(class));
         }
     }
 
     /// If no thread has begun the closure, and no waiter that is as urgent has asked for this
     /// before, gives the closure the class of its waiter (`None` stands for the class of the pool).
     /// Returns a hold on the pool, with which the caller must queue a task that runs the closure.
-    pub(super) fn hold_to_queue(
-        &self,
-        pool: &Arc<PoolInner>,
-        class: Option<Priority>,
-    ) -> Option<Hold> {
+    pub(super) fn hold_to_queue(&self, class: Option<Priority>) -> Option<Hold> {
         let mut inside = self.inside.lock();
-        let Inside {
-            state, queued_at, ..
-        } = &mut *inside;
-        let State::Unstarted(unstarted) = state else {
-            return None;
-        };
-        let effective = class.unwrap_or(pool.options.priority) as u8 + 1;
-        if *queued_at >= effective {
+        if !matches!(inside.state, State::Unstarted(_)) {
             return None;
         }
-        *queued_at = effective;
-        if let Some(class) = pool.classes.above(class) {
-            unstarted.raise(class);
+        let effective = class.unwrap_or(self.pool.options.priority) as u8 + 1;
+        if inside.queued_at >= effective {
+            return None;
         }
-        // The first task has not run, so it still holds the pool.
-        Some(Hold::of(pool))
+        inside.queued_at = effective;
+        inside.raised = inside.raised.max(self.pool.classes.above(class));
+        // The closure has not ended, so the packet still holds the pool.
+        Some(Hold::of(&self.pool))
     }
 }
 

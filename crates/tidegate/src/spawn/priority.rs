@@ -1,7 +1,6 @@
 //! Tasks that are spawned into a class. docs/priorities.md has the protocol.
 
-use super::packet::Packet;
-use super::{Handle, run_packet, spawn_carried, within_bound};
+use super::{Handle, spawn_carried};
 use std::panic::Location;
 use std::sync::Arc;
 use tidegate_core::Origin;
@@ -41,12 +40,12 @@ where
     T: Send + 'static,
 {
     let origin = origin::at(Location::caller());
-    in_pool(&door::pool_here("spawn_at_priority"), priority, origin, f)
+    in_pool(door::pool_here("spawn_at_priority"), priority, origin, f)
 }
 
 /// Spawns a task of this class, which its own tasks inherit.
 pub(crate) fn in_pool<T, F>(
-    pool: &Arc<PoolInner>,
+    pool: Arc<PoolInner>,
     class: Priority,
     origin: Origin,
     f: F,
@@ -58,41 +57,4 @@ where
     let suspended = carry::carry_unless_visible();
     let class = pool.classes.other(Some(class));
     spawn_carried(pool, origin, suspended.carried.at_priority(class), f)
-}
-
-/// Like `spawn`, for a class that is not the pool's.
-#[cold]
-pub(super) fn spawn_in_class<T, F>(
-    pool: &Arc<PoolInner>,
-    class: Priority,
-    origin: Origin,
-    f: F,
-) -> Handle<T>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    within_bound(pool, |is_counted| {
-        submit_packet(pool, class, origin, f, is_counted)
-    })
-}
-
-pub(super) fn submit_packet<T, F>(
-    pool: &Arc<PoolInner>,
-    class: Priority,
-    origin: Origin,
-    f: F,
-    is_counted: bool,
-) -> Handle<T>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    let packet = Packet::of(origin, f);
-    let own = packet.clone();
-    door::spawn::submit_in_class(pool, class, move |current| {
-        run_packet(&own, Some(class), is_counted, current);
-    });
-    door::spawn::answer_signals(pool);
-    Handle::new(packet, pool)
 }

@@ -14,7 +14,7 @@ const MODULES: [(&str, &str); 8] = [
     ("crates/deque/src", "claim ring slots split"),
     ("crates/share/src", "mapping"),
     ("crates/core/src", "job latch worker scope allocator"),
-    ("crates/tidegate/src", "interval owned results"),
+    ("crates/tidegate/src", "interval owned results spawn"),
     ("crates/rayon-core/src", "scope"),
     // These tests call the C library to fork, trace, stop and kill processes.
     ("crates/share/tests/support", "sys"),
