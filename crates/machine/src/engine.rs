@@ -59,11 +59,11 @@ impl fmt::Display for Grant {
 /// Reads the variables of all engines; `variable` returns the value of one. Adds problems to
 /// `notes`.
 pub(crate) fn read(
-    variable: impl Fn(&str) -> Option<OsString>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
     notes: &mut Vec<String>,
 ) -> Vec<Grant> {
     let mut grants = Vec::new();
-    for engine in ENGINES {
+    for engine in &ENGINES {
         let Some(value) = variable(engine.variable) else {
             continue;
         };

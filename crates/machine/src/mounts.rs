@@ -19,7 +19,7 @@
 use std::path::{Path, PathBuf};
 
 /// The version of a cgroup hierarchy, which determines the names of its files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Version {
     /// A separate hierarchy for the `cpu` controller.
     V1,
@@ -30,8 +30,8 @@ pub(crate) enum Version {
 /// One line of mountinfo.
 #[derive(Debug)]
 pub(crate) struct Mount {
-    id: u64,
-    parent: u64,
+    id: usize,
+    parent: usize,
     /// True if the list has no other mount with the parent's id.
     orphan: bool,
     /// The directory of the mounted file system that is visible at `point`. In a cgroup hierarchy,
@@ -49,9 +49,8 @@ pub(crate) struct Mounts(Vec<Mount>);
 impl Mounts {
     /// Parses mountinfo. Skips lines that do not have the form shown above.
     pub(crate) fn parse(mountinfo: &[u8]) -> Self {
-        let lines = mountinfo.split(|&byte| byte == b'\n');
-        let mut mounts: Vec<Mount> = lines.filter_map(mount).collect();
-        let mut ids: Vec<u64> = mounts.iter().map(|mount| mount.id).collect();
+        let mut mounts: Vec<Mount> = split(mountinfo, b'\n').filter_map(mount).collect();
+        let mut ids: Vec<usize> = mounts.iter().map(|mount| mount.id).collect();
         ids.sort_unstable();
         for mount in &mut mounts {
             mount.orphan = mount.parent == mount.id || ids.binary_search(&mount.parent).is_err();
@@ -98,7 +97,7 @@ impl Mounts {
 }
 
 fn mount(line: &[u8]) -> Option<Mount> {
-    let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+    let fields: Vec<&[u8]> = split(line, b' ').collect();
     let dash = fields.iter().skip(6).position(|&field| field == b"-")? + 6;
     let super_options = fields.get(dash + 3)?;
     let version = match *fields.get(dash + 1)? {
@@ -118,12 +117,14 @@ fn mount(line: &[u8]) -> Option<Mount> {
 
 /// Whether a comma-separated list of controllers includes `cpu`.
 pub(crate) fn has_cpu(controllers: &[u8]) -> bool {
-    controllers
-        .split(|&byte| byte == b',')
-        .any(|name| name == b"cpu")
+    split(controllers, b',').any(|name| name == b"cpu")
 }
 
-fn number(digits: &[u8]) -> Option<u64> {
+pub(crate) fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    bytes.split(move |&byte| byte == separator)
+}
+
+fn number(digits: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 

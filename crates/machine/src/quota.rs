@@ -20,12 +20,11 @@
 //! idle one. `cpu.max.burst` is ignored because it only moves time between periods. The CPU time
 //! that siblings under the same limit use is ignored, too.
 
-use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::files::{Files, garbled, of_this_thread, shown, text, unreadable};
-use crate::mounts::{Mounts, Version, has_cpu, path};
+use crate::mounts::{Mounts, Version, has_cpu, path, split};
 
 #[cfg(test)]
 mod tests;
@@ -70,7 +69,8 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     let (groups, mounts) = match (read("cgroup"), read("mountinfo")) {
         (Ok((_, groups)), Ok((_, mounts))) => (own_groups(&groups), Mounts::parse(&mounts)),
         (groups, mounts) => {
-            notes.extend([groups.err(), mounts.err()].into_iter().flatten());
+            notes.extend(groups.err());
+            notes.extend(mounts.err());
             return Vec::new();
         }
     };
@@ -87,13 +87,11 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
             notes.push(format!("no mount shows the cgroup {}{gap}", shown(group)));
         }
     }
-    steps.sort_by_key(|step| std::cmp::Reverse(step.group.components().count()));
     let mut quotas = Vec::new();
     for step in steps {
         match step.limit {
-            Limit::Quota(quota) => quotas.push(quota),
-            Limit::Unknown(note) => notes.push(note),
-            Limit::None => {}
+            Ok(quota) => quotas.extend(quota),
+            Err(note) => notes.push(note),
         }
     }
     quotas
@@ -105,17 +103,20 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
 /// The path can contain colons.
 fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
     let group = |line: &[u8]| {
-        let mut fields = line.splitn(3, |&byte| byte == b':');
-        let (id, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
+        let mut fields = split(line, b':');
+        let (id, controllers) = (fields.next()?, fields.next()?);
+        let group = line.get(id.len() + controllers.len() + 2..)?;
         match (id, controllers) {
             (b"0", b"") => Some((Version::V2, path(group))),
             _ if has_cpu(controllers) => Some((Version::V1, path(group))),
             _ => None,
         }
     };
-    let lines = cgroup.split(|&byte| byte == b'\n');
-    let mut groups: Vec<_> = lines.filter_map(group).collect();
-    groups.sort_by_key(|(version, _)| *version == Version::V2);
+    let mut groups = Vec::new();
+    for (version, path) in split(cgroup, b'\n').filter_map(group) {
+        let place = groups.partition_point(|(other, _)| *other <= version);
+        groups.insert(place, (version, path));
+    }
     groups
 }
 
@@ -133,23 +134,17 @@ enum View {
 struct Step {
     version: Version,
     group: PathBuf,
-    limit: Limit,
+    limit: Result<Option<Quota>, String>,
 }
 
-enum Limit {
-    None,
-    Unknown(String),
-    Quota(Quota),
-}
-
-impl Limit {
-    /// Returns the precedence of this limit. If two mounts show different limits of the same
-    /// cgroup, the limit with the higher rank is kept.
+impl Step {
+    /// Returns the precedence of the limit. If two mounts show different limits of the same cgroup,
+    /// the limit with the higher rank is kept.
     fn rank(&self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Unknown(_) => 1,
-            Self::Quota(_) => 2,
+        match self.limit {
+            Ok(None) => 0,
+            Err(_) => 1,
+            Ok(Some(_)) => 2,
         }
     }
 }
@@ -164,20 +159,17 @@ fn climb(
 ) -> View {
     let mut view = View::Nothing;
     for mount in mounts.of(version) {
-        let Some(way) = Way::between(&mount.root, group) else {
+        let Some((way, is_whole)) = between(&mount.root, group) else {
             continue;
         };
-        for depth in (0..=way.names.len()).rev() {
-            let below = |top: &Path| {
-                let mut path = top.to_owned();
-                path.extend(&way.names[..depth]);
-                path
-            };
+        for part in way.ancestors() {
+            // Unlike `join`, this adds no slash if the part is empty.
+            let below = |top: &Path| -> PathBuf { top.iter().chain(part).collect() };
             let dir = below(&mount.point);
             if !mounts.shows(mount, &dir) || !files.is_dir(&dir) {
                 continue;
             }
-            let is_own = way.whole && depth == way.names.len();
+            let is_own = is_whole && part == way;
             view = view.max(if is_own { View::Whole } else { View::Above });
             let group = below(&mount.root);
             let limit = limit(files, version, &dir, &group);
@@ -194,55 +186,42 @@ fn climb(
     view
 }
 
-/// Adds a step. If there already is a step for the same cgroup, replaces it only if the new limit
-/// has a higher rank.
+/// Adds a step behind those that are as deep or deeper. If there already is a step for the same
+/// cgroup, replaces it only if the new limit has a higher rank.
 fn add(steps: &mut Vec<Step>, step: Step) {
     let same = |it: &&mut Step| it.version == step.version && it.group == step.group;
     match steps.iter_mut().find(same) {
-        None => steps.push(step),
-        Some(known) if known.limit.rank() < step.limit.rank() => *known = step,
+        None => {
+            let depth = |it: &Step| it.group.components().count();
+            let place = steps.partition_point(|it| depth(it) >= depth(&step));
+            steps.insert(place, step);
+        }
+        Some(known) if known.rank() < step.rank() => *known = step,
         Some(_) => {}
     }
 }
 
-/// The path from the root of a mount down to a cgroup.
-struct Way<'a> {
-    names: Vec<&'a OsStr>,
-    /// False if the mount's root is so far above the namespace that the first names are unknown.
-    /// Then `names` is empty.
-    whole: bool,
-}
-
-impl<'a> Way<'a> {
-    /// Returns `None` if the cgroup is not below the root.
-    fn between(root: &Path, group: &'a Path) -> Option<Self> {
-        let (root_ups, root_names) = ups_and_names(root)?;
-        let (group_ups, group_names) = ups_and_names(group)?;
-        if root_ups == group_ups {
-            let below = group_names.starts_with(&root_names);
-            return below.then(|| Self {
-                names: group_names[root_names.len()..].to_vec(),
-                whole: true,
-            });
-        }
-        let above = root_ups > group_ups && root_names.is_empty();
-        above.then_some(Self {
-            names: Vec::new(),
-            whole: false,
-        })
+/// Returns the path from the root of a mount down to a cgroup, and whether it is the whole path.
+/// The path is empty and not whole if the root is so far above the namespace that the first names
+/// are unknown. Returns `None` if the cgroup is not below the root.
+fn between<'a>(root: &Path, group: &'a Path) -> Option<(&'a Path, bool)> {
+    let (root_ups, root_names) = ups_and_names(root)?;
+    let (group_ups, _) = ups_and_names(group)?;
+    if root_ups == group_ups {
+        return Some((group.strip_prefix(root).ok()?, true));
     }
+    let above = root_ups > group_ups && root_names == 0;
+    above.then_some((Path::new(""), false))
 }
 
-/// Splits a path such as `/../../a/b`, which begins outside the namespace, into 2 and `[a, b]`.
-///
-/// Returns `None` if the path has another form.
-fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
-    let mut ups = 0;
-    let mut names = Vec::new();
+/// Counts the steps up and the names in a path such as `/../../a/b`, which begins outside the
+/// namespace. Returns `None` if the path has another form.
+fn ups_and_names(path: &Path) -> Option<(usize, usize)> {
+    let (mut ups, mut names) = (0, 0);
     for component in path.strip_prefix("/").ok()?.components() {
         match component {
-            Component::ParentDir if names.is_empty() => ups += 1,
-            Component::Normal(name) => names.push(name),
+            Component::ParentDir if names == 0 => ups += 1,
+            Component::Normal(_) => names += 1,
             _ => return None,
         }
     }
@@ -250,20 +229,18 @@ fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
 }
 
 /// Reads the limit of the cgroup `group`, whose directory is `dir`.
-fn limit(files: &dyn Files, version: Version, dir: &Path, group: &Path) -> Limit {
+fn limit(
+    files: &dyn Files,
+    version: Version,
+    dir: &Path,
+    group: &Path,
+) -> Result<Option<Quota>, String> {
     let (file, read): (_, fn(&dyn Files, &Path) -> _) = match version {
         Version::V1 => (dir.join("cpu.cfs_quota_us"), read_v1),
         Version::V2 => (dir.join("cpu.max"), read_v2),
     };
-    match read(files, &file) {
-        Ok(None) => Limit::None,
-        Err(note) => Limit::Unknown(note),
-        Ok(Some(cpus)) => Limit::Quota(Quota {
-            cpus,
-            from: group.to_owned(),
-            file,
-        }),
-    }
+    let from = group.to_owned();
+    Ok(read(files, &file)?.map(|cpus| Quota { cpus, from, file }))
 }
 
 /// Reads `cpu.max`: `max 100000` or `50000 100000`, a quota and a period in microseconds.

@@ -72,37 +72,33 @@ impl FromStr for Topology {
 
 impl Display for Topology {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "cpus {}", self.cpus)?;
-        write_groups(out, "core", &self.cores)?;
-        let alike = |a: &Cache, b: &Cache| a.name() == b.name() && a.bytes == b.bytes;
-        for caches in self.caches.chunk_by(alike) {
-            out.write_str(&caches[0].name())?;
-            for cache in caches {
-                write!(out, " {}", cache.cpus)?;
-            }
-            match caches[0].bytes {
-                None => writeln!(out)?,
-                Some(bytes) => writeln!(out, " size={}", show_size(bytes))?,
+        let mut text = format!("cpus {}", self.cpus);
+        add(&mut text, "\ncore ", &mut self.cores.iter());
+        for caches in self.caches.chunk_by(Cache::is_like) {
+            let name = format!("\n{} ", caches[0].name());
+            add(
+                &mut text,
+                &name,
+                &mut caches.iter().map(|cache| &cache.cpus),
+            );
+            if let Some(bytes) = caches[0].bytes {
+                text += &format!(" size={}", show_size(bytes));
             }
         }
-        let nodes = self.nodes.iter();
-        let numbered: Vec<String> = nodes
-            .map(|Node { id, cpus }| format!("{id}:{cpus}"))
-            .collect();
-        write_groups(out, "node", &numbered)?;
-        write_groups(out, "package", &self.packages)
+        for (index, Node { id, cpus }) in self.nodes.iter().enumerate() {
+            let before = if index == 0 { "\nnode" } else { "" };
+            text += &format!("{before} {id}:{cpus}");
+        }
+        add(&mut text, "\npackage ", &mut self.packages.iter());
+        writeln!(out, "{text}")
     }
 }
 
-fn write_groups(out: &mut fmt::Formatter<'_>, name: &str, groups: &[impl Display]) -> fmt::Result {
-    if groups.is_empty() {
-        return Ok(());
+fn add(text: &mut String, name: &str, groups: &mut dyn Iterator<Item = &CpuList>) {
+    for (index, group) in groups.enumerate() {
+        *text += if index == 0 { name } else { " " };
+        *text += &group.to_string();
     }
-    out.write_str(name)?;
-    groups
-        .iter()
-        .try_for_each(|group| write!(out, " {group}"))?;
-    writeln!(out)
 }
 
 /// Writes a size in the largest unit that divides it.
@@ -118,11 +114,11 @@ fn show_size(bytes: u64) -> String {
 fn parse_size(text: &str) -> Option<u64> {
     let in_unit = |(unit, shift): &(&str, u32)| Some((text.strip_suffix(unit)?, *shift));
     let (number, shift) = UNITS.iter().find_map(in_unit).unwrap_or((text, 0));
-    whole_number::<u64>(number)?.checked_mul(1 << shift)
+    whole_number(number)?.checked_mul(1 << shift)
 }
 
 /// Parses a number made only of digits; Rust's own parser would accept a sign.
-fn whole_number<T: FromStr>(text: &str) -> Option<T> {
+fn whole_number(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
