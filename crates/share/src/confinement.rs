@@ -34,7 +34,7 @@ use crate::mask::CpuMask;
 use crate::refusal::{Kind, Refusal};
 use crate::trusted;
 use opened::{Opened, Taken, examine};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -94,7 +94,7 @@ impl Record {
     pub fn create(location: &Location) -> Result<Self, Refusal> {
         Self::check(location)?;
         let path = location.path().with_file_name(own_name());
-        let head = lines::head(Identity::of_this_process().namespace);
+        let head = lines::head(boot(), Identity::of_this_process().namespace);
         Ok(Self {
             opened: Opened::create(&path, &head)?,
             length: head.len() as u64,
@@ -223,16 +223,18 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
     if !trusted::folder(location, Access::Observe)? {
         return Ok(records);
     }
-    let found = match fs::read_dir(folder) {
+    let found = match names(folder) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(records),
         Err(error) => return Err(Refusal::system(folder, "read", &error)),
     };
-    let mut names: Vec<_> = found.flatten().map(|entry| entry.file_name()).collect();
-    names.sort_unstable();
-    for name in names.iter().filter(|name| resembles_record(name)) {
-        let path = folder.join(name);
-        match examine(&path) {
+    let mut names = Vec::new();
+    for name in found.into_iter().filter(|name| resembles_record(name)) {
+        let (Ok(place) | Err(place)) = names.binary_search(&name);
+        names.insert(place, name);
+    }
+    for name in names {
+        match examine(&folder.join(&name)) {
             Ok(Taken::Ours(_)) => records.restored.push(name.to_string_lossy().into()),
             Ok(Taken::Owned) => records.owned.push(name.to_string_lossy().into()),
             Ok(Taken::Missing) => {}
@@ -240,6 +242,14 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
         }
     }
     Ok(records)
+}
+
+fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)?.flatten() {
+        names.push(entry.file_name());
+    }
+    Ok(names)
 }
 
 /// Restores the abandoned records beside the table at `location`, and returns their number. Any

@@ -45,11 +45,8 @@ impl Table {
                 Found::Gone => {}
             }
         }
-        Err(Refusal::of(
-            Kind::Unreachable,
-            path,
-            "is removed whenever it is made",
-        ))
+        let what = "is removed whenever it is made";
+        Err(Refusal::of(Kind::Unreachable, path, what))
     }
 
     /// Checks whether a job could create the missing table at `location`, without creating anything
@@ -73,18 +70,13 @@ impl Table {
                 return Err(Refusal::of(Kind::Unreachable, &self.path, what));
             }
         }
-        // Only the holder of this lock removes the table, and only while the path still leads to
-        // it. Otherwise, if two jobs started at the same time, both could find the table stale, and
-        // the slower one would remove the new table of the faster one.
-        if !self.lock_head()? || !self.is_current() {
+        // Only the holder of the head's lock removes the table, and only while the path still leads
+        // to it. Otherwise, if two jobs started at the same time, both could find the table stale,
+        // and the slower one would remove the new table of the faster one.
+        if !self.lock_at(0)? || !self.is_current() {
             return Ok(());
         }
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Refusal::system(&self.path, "removed", &error))
-            }
-            _ => Ok(()),
-        }
+        trusted::remove(&self.path)
     }
 
     /// Opens the file at `path` if it can be trusted.
@@ -182,14 +174,11 @@ impl Table {
 
     /// Takes the lock of a row. Returns `false` if another job holds it.
     pub(crate) fn lock(&self, index: usize) -> Result<bool, Refusal> {
-        mapping::lock(self.file()?, row_at(index))
-            .map_err(|error| Refusal::system(&self.path, "locked", &error))
+        self.lock_at(row_at(index))
     }
 
-    /// Takes the lock of the head, which a job needs before it replaces the table. Returns `false`
-    /// if another job holds it.
-    fn lock_head(&self) -> Result<bool, Refusal> {
-        mapping::lock(self.file()?, 0)
+    fn lock_at(&self, at: u64) -> Result<bool, Refusal> {
+        mapping::lock(self.file()?, at)
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
     }
 
@@ -223,8 +212,8 @@ impl Table {
         self.file()?;
         let done = self
             .change
-            .as_ref()
-            .map_or(Ok(()), |word| word.add_and_wake());
+            .as_deref()
+            .map_or(Ok(()), SharedWord::add_and_wake);
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 
@@ -236,10 +225,8 @@ impl Table {
     /// Sleeps for at most `limit` while the count of changes is `seen`.
     pub(crate) fn wait(&self, seen: u32, limit: Duration) -> Result<(), Refusal> {
         self.file()?;
-        let done = self
-            .change
-            .as_ref()
-            .map_or(Ok(()), |word| word.wait(seen, limit));
+        let change = self.change.as_deref();
+        let done = change.map_or(Ok(()), |word| word.wait(seen, limit));
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 }
@@ -269,10 +256,8 @@ pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
 fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     trusted::check_file(path, found)?;
     if found.len() != LENGTH as u64 {
-        let what = format!(
-            "is not a Tidegate table: it has {} bytes instead of {LENGTH}",
-            found.len()
-        );
+        let bytes = found.len();
+        let what = format!("is not a Tidegate table: it has {bytes} bytes instead of {LENGTH}");
         return Err(Refusal::no_table(path, what));
     }
     Ok(())

@@ -74,7 +74,7 @@ fn start_in(stat: &str) -> Option<u64> {
     let state = fields.next()?;
     let threads: u64 = fields.nth(16)?.parse().ok()?;
     let start = fields.nth(1)?.parse().ok()?;
-    (threads > 1 || !["Z", "X"].contains(&state)).then_some(start)
+    (threads > 1 || !matches!(state, "Z" | "X")).then_some(start)
 }
 
 /// Returns a hash of the kernel's id of the current boot, or 0 if the kernel has no such id.
@@ -83,7 +83,7 @@ pub(crate) fn boot() -> u64 {
     if name.is_empty() {
         0
     } else {
-        crate::layout::hash(name.into_iter())
+        crate::layout::hash(&name)
     }
 }
 

@@ -89,19 +89,16 @@ impl Location {
         {
             return within(runtime.join("tidegate"), RUNTIME_FOLDER);
         }
-        let (memory, other) = (Path::new("/dev/shm"), Path::new("/tmp"));
-        let (parent, why) = match (exists(memory), set(RUNTIME_FOLDER)) {
-            (true, None) => (memory, "XDG_RUNTIME_DIR is not set"),
-            (true, Some(_)) => (memory, "XDG_RUNTIME_DIR is no folder of this user"),
-            (false, None) => (
-                other,
-                "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
-            ),
-            (false, Some(_)) => (
-                other,
-                "XDG_RUNTIME_DIR is no folder of this user, and there is no /dev/shm",
-            ),
+        let has_memory = exists(Path::new("/dev/shm"));
+        let why = match (has_memory, set(RUNTIME_FOLDER)) {
+            (true, None) => "XDG_RUNTIME_DIR is not set",
+            (true, Some(_)) => "XDG_RUNTIME_DIR is no folder of this user",
+            (false, None) => "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
+            (false, Some(_)) => {
+                "XDG_RUNTIME_DIR is no folder of this user, and there is no /dev/shm"
+            }
         };
+        let parent = Path::new(if has_memory { "/dev/shm" } else { "/tmp" });
         within(parent.join(format!("tidegate-{user}")), why)
     }
 

@@ -43,10 +43,7 @@ impl CpuMask {
     /// Returns whether every processor of this set is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
-        self.0
-            .iter()
-            .zip(other.0)
-            .all(|(mine, theirs)| mine & !theirs == 0)
+        self.intersection(other) == *self
     }
 
     /// Returns the processors in the set, in ascending order.

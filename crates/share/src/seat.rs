@@ -194,11 +194,11 @@ impl Waker {
 /// Locks a row that is not in use, or, if there is none, the row of a job that has died.
 fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
     let head = table.head()?;
-    let (taken, free): (Vec<usize>, Vec<usize>) =
-        (0..ROWS).partition(|index| head.claim(*index).is_in_use());
-    for index in free.into_iter().chain(taken) {
-        if table.lock(index)? {
-            return Ok(Some(index));
+    for is_in_use in [false, true] {
+        for index in 0..ROWS {
+            if head.claim(index).is_in_use() == is_in_use && table.lock(index)? {
+                return Ok(Some(index));
+            }
         }
     }
     Ok(None)

@@ -222,12 +222,16 @@ impl Affinity {
 
     /// Returns the original mask of a thread of `member` that is not known, and has the mask `now`.
     fn original(&self, member: &Member, now: CpuMask) -> CpuMask {
-        let threads = |pid| self.known.range(ThreadId::all_of(pid));
-        let originals = |pid| threads(pid).map(|(_, known)| known.original);
-        let processes = [member.pid, member.parent].map(unsigned);
+        let originals = |pid| {
+            let (tid, started) = (0, 0);
+            let threads = self.known.range(ThreadId { pid, tid, started }..);
+            let threads = threads.take_while(move |(id, _)| id.pid == pid);
+            threads.map(|(_, known)| known.original)
+        };
+        let creators = originals(unsigned(member.pid)).chain(originals(unsigned(member.parent)));
         let first = self.first.and_then(|first| self.known.get(&first));
         let first = first.map(|known| known.original);
-        inherited(now, &self.used, processes, originals, first)
+        inherited(now, &self.used, &mut creators.chain(first))
     }
 
     /// Remembers the set to which threads may be confined, after a pass.

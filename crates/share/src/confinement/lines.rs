@@ -1,11 +1,8 @@
 //! The text of a record.
 
 use super::{ThreadId, inherited};
-use crate::identity::boot;
 use crate::mask::CpuMask;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -19,19 +16,15 @@ pub(super) struct Lines {
     pub(super) namespace: u64,
     /// The last two chosen sets, the last one at the end.
     pub(super) chosen: Vec<CpuMask>,
-    /// The original masks.
-    pub(super) threads: BTreeMap<ThreadId, CpuMask>,
+    /// The original masks, sorted by thread.
+    pub(super) threads: Vec<(ThreadId, CpuMask)>,
     /// The first thread in the record: the first thread of the program.
     pub(super) first: Option<ThreadId>,
     pub(super) quotas: Vec<PathBuf>,
 }
 
-/// Returns the first line of a record that this process makes.
-pub(super) fn head(namespace: u64) -> Vec<u8> {
-    head_of(boot(), namespace)
-}
-
-fn head_of(boot: u64, namespace: u64) -> Vec<u8> {
+/// Returns the first line of a record.
+pub(super) fn head(boot: u64, namespace: u64) -> Vec<u8> {
     format!("{FORMAT} {boot:016x} {namespace}\n").into_bytes()
 }
 
@@ -72,7 +65,7 @@ impl Lines {
             boot: u64::from_str_radix(boot, 16).ok()?,
             namespace: namespace.parse().ok()?,
             chosen: Vec::new(),
-            threads: BTreeMap::new(),
+            threads: Vec::new(),
             first: None,
             quotas: Vec::new(),
         })
@@ -99,68 +92,82 @@ impl Lines {
                 };
                 let original = set(words.next()?)?;
                 self.first.get_or_insert(thread);
-                // A thread that has changed its mask itself is recorded again.
-                self.threads.insert(thread, original);
+                self.insert(thread, original);
             }
             _ => return None,
         }
         words.next().is_none().then_some(())
     }
 
+    fn insert(&mut self, thread: ThreadId, original: CpuMask) {
+        match self.place(thread) {
+            // A thread that has changed its mask itself is recorded again.
+            Ok(place) => self.threads[place].1 = original,
+            Err(place) => self.threads.insert(place, (thread, original)),
+        }
+    }
+
+    /// Returns the place of a thread in the list, or `Err` of where it would be.
+    pub(super) fn place(&self, thread: ThreadId) -> Result<usize, usize> {
+        self.threads.binary_search_by_key(&thread, |(id, _)| *id)
+    }
+
+    fn of_first(&self) -> Option<&(ThreadId, CpuMask)> {
+        Some(&self.threads[self.place(self.first?).ok()?])
+    }
+
     /// Forgets the threads that `keep` does not select, but never the program's first thread.
     pub(super) fn retain_threads(&mut self, keep: impl Fn(ThreadId) -> bool) {
         let first = self.first;
         self.threads
-            .retain(|thread, _| Some(*thread) == first || keep(*thread));
+            .retain(|(thread, _)| Some(*thread) == first || keep(*thread));
     }
 
     pub(super) fn to_text(&self) -> Vec<u8> {
-        let mut text = head_of(self.boot, self.namespace);
-        let first = self.first.and_then(|id| self.threads.get_key_value(&id));
-        let rest = self.threads.iter();
-        let rest = rest.filter(|(id, _)| Some(**id) != self.first);
-        let threads = first.into_iter().chain(rest);
-        text.extend(self.chosen.iter().flat_map(chosen));
-        text.extend(threads.flat_map(|(id, original)| thread(*id, original)));
-        text.extend(self.quotas.iter().filter_map(|path| quota(path)).flatten());
+        let mut text = head(self.boot, self.namespace);
+        for set in &self.chosen {
+            text.append(&mut chosen(set));
+        }
+        // A later line of the same thread counts, so the first thread may come twice.
+        for (id, original) in self.of_first().into_iter().chain(&self.threads) {
+            text.append(&mut thread(*id, original));
+        }
+        for path in &self.quotas {
+            text.append(&mut quota(path).unwrap_or_default());
+        }
         text
     }
 
     /// Returns the original mask of a thread that the record does not list, which has the mask
     /// `now`, in a process with this number and this parent.
     pub(super) fn inherited(&self, now: CpuMask, process: u32, parent: u32) -> CpuMask {
-        let originals = |pid| self.threads.range(ThreadId::all_of(pid));
-        let originals = |pid| originals(pid).map(|(_, original)| *original);
-        let first = self.first.and_then(|first| self.threads.get(&first));
-        inherited(
-            now,
-            &self.chosen,
-            [process, parent],
-            originals,
-            first.copied(),
-        )
+        let originals = |pid| {
+            let start = self.threads.partition_point(|(id, _)| id.pid < pid);
+            let threads = self.threads[start..].iter();
+            threads.take_while(move |(id, _)| id.pid == pid)
+        };
+        let creators = originals(process).chain(originals(parent));
+        let creators = creators.chain(self.of_first());
+        inherited(now, &self.chosen, &mut creators.map(|(_, set)| *set))
     }
 }
 
 /// Writes a set as a list of ranges like `0-3,8`.
 fn list(set: &CpuMask) -> String {
+    if set.is_empty() {
+        return EMPTY.to_owned();
+    }
     let mut text = String::new();
-    let mut cpus = set.cpus().peekable();
-    while let Some(start) = cpus.next() {
+    for start in set.cpus().filter(|cpu| !set.contains(cpu.wrapping_sub(1))) {
+        let comma = if text.is_empty() { "" } else { "," };
+        text += &format!("{comma}{start}");
         let mut end = start;
-        while cpus.next_if_eq(&(end + 1)).is_some() {
+        while set.contains(end + 1) {
             end += 1;
         }
-        let comma = if text.is_empty() { "" } else { "," };
-        let range = if start == end {
-            write!(text, "{comma}{start}")
-        } else {
-            write!(text, "{comma}{start}-{end}")
-        };
-        range.expect("a string takes any text");
-    }
-    if text.is_empty() {
-        text.push_str(EMPTY);
+        if end > start {
+            text += &format!("-{end}");
+        }
     }
     text
 }
@@ -172,13 +179,14 @@ fn set(text: &str) -> Option<CpuMask> {
     if text == EMPTY {
         return Some(CpuMask::default());
     }
-    let range = |part: &str| {
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
         let (start, end) = part.split_once('-').unwrap_or((part, part));
         let (start, end): (usize, usize) = (start.parse().ok()?, end.parse().ok()?);
-        (start <= end && end < CpuMask::MOST).then_some(start..=end)
-    };
-    let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
-    Some(CpuMask::from_cpus(ranges?.into_iter().flatten()))
+        let fits = start <= end && end < CpuMask::MOST;
+        cpus.extend(fits.then_some(start..end + 1)?);
+    }
+    Some(CpuMask::from_cpus(cpus))
 }
 
 #[cfg(test)]

@@ -68,12 +68,11 @@ impl Opened {
         lock: fn(&File, u64) -> io::Result<bool>,
     ) -> Result<Taken, Refusal> {
         loop {
-            let (file, id): (_, FileId) =
-                match trusted::open(path, Access::Repair, trusted::check_file)? {
-                    trusted::Opened::File(file, id) => (file, id),
-                    trusted::Opened::Missing => return Ok(Taken::Missing),
-                    trusted::Opened::Gone => continue,
-                };
+            let (file, id) = match trusted::open(path, Access::Repair, trusted::check_file)? {
+                trusted::Opened::File(file, id) => (file, id),
+                trusted::Opened::Missing => return Ok(Taken::Missing),
+                trusted::Opened::Gone => continue,
+            };
             let record = Self::of(path, file);
             let locked = lock(record.file()?, LOCK_AT);
             if !locked.map_err(|error| Refusal::system(path, "locked", &error))? {
@@ -161,12 +160,7 @@ impl Opened {
             })?;
         }
         let _ = fs::remove_file(self.beside());
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Refusal::system(&self.path, "removed", &error))
-            }
-            _ => Ok(restored),
-        }
+        trusted::remove(&self.path).map(|()| restored)
     }
 }
 
