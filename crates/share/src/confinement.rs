@@ -24,7 +24,7 @@ mod opened;
 mod threads;
 
 pub use crate::records::Records;
-pub use inheritance::{confined, inherited};
+pub use inheritance::{confined, is_confined};
 pub use threads::is_named;
 
 use crate::identity::{Identity, boot};

@@ -35,14 +35,14 @@ impl Table {
         // purpose.
         for _ in 0..8 {
             match Self::of(path, access)? {
-                Found::Table(table) => match table.head()?.check(boot()) {
+                Opened::Found(table) => match table.head()?.check(boot()) {
                     Ok(()) => return Ok(Some(table)),
                     Err(Unfit::Stale) if access == Access::Take => table.replace()?,
                     Err(unfit) => return Err(unfit.at(path)),
                 },
-                Found::Nothing if access != Access::Take => return Ok(None),
-                Found::Nothing => create(path)?,
-                Found::Gone => {}
+                Opened::Missing if access != Access::Take => return Ok(None),
+                Opened::Missing => create(path)?,
+                Opened::Gone => {}
             }
         }
         let what = "is removed whenever it is made";
@@ -80,11 +80,11 @@ impl Table {
     }
 
     /// Opens the file at `path` if it can be trusted.
-    fn of(path: &Path, access: Access) -> Result<Found, Refusal> {
+    fn of(path: &Path, access: Access) -> Result<Opened<Self>, Refusal> {
         let (file, id) = match trusted::open(path, access, check_file)? {
-            Opened::File(file, id) => (file, id),
-            Opened::Missing => return Ok(Found::Nothing),
-            Opened::Gone => return Ok(Found::Gone),
+            Opened::Found(found) => found,
+            Opened::Missing => return Ok(Opened::Missing),
+            Opened::Gone => return Ok(Opened::Gone),
         };
         let mut table = Self {
             id,
@@ -94,11 +94,11 @@ impl Table {
         };
         if access != Access::Observe {
             let Some(change) = table.map(access)? else {
-                return Ok(Found::Gone);
+                return Ok(Opened::Gone);
             };
             table.change = Some(Arc::new(change));
         }
-        Ok(Found::Table(table))
+        Ok(Opened::Found(table))
     }
 
     /// Opens the file a second time and maps the word that counts changes. No locks may be taken
@@ -121,9 +121,8 @@ impl Table {
     /// Returns the file, or an error if this process is a child of the process that opened it.
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
-        self.file
-            .get()
-            .ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
+        let file = self.file.get();
+        file.ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
     }
 
     /// Returns whether the path still leads to this file.
@@ -160,16 +159,14 @@ impl Table {
     }
 
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Refusal> {
-        self.file()?
-            .read_exact_at(bytes, at)
-            .map_err(|_| Refusal::cut_off(&self.path))
+        let read = self.file()?.read_exact_at(bytes, at);
+        read.map_err(|_| Refusal::cut_off(&self.path))
     }
 
     fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
         trusted::check_limit(&self.path, at + bytes.len() as u64)?;
-        self.file()?
-            .write_all_at(bytes, at)
-            .map_err(|error| Refusal::system(&self.path, "written", &error))
+        let written = self.file()?.write_all_at(bytes, at);
+        written.map_err(|error| Refusal::system(&self.path, "written", &error))
     }
 
     /// Takes the lock of a row. Returns `false` if another job holds it.
@@ -229,13 +226,6 @@ impl Table {
         let done = change.map_or(Ok(()), |word| word.wait(seen, limit));
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
-}
-
-enum Found {
-    Nothing,
-    /// The file was removed or replaced during the check.
-    Gone,
-    Table(Table),
 }
 
 /// Returns the user whose table this process uses. Fails if the process has more privileges than

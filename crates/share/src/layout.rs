@@ -280,11 +280,8 @@ impl Row {
     pub(crate) fn read(bytes: &[u8; ROW]) -> Self {
         let get = |index| word(bytes, index);
         let processors = |index| get(index).min(CpuMask::MOST as u64) as usize;
-        let mut name = Name {
-            bytes: [0; NAME_BYTES],
-        };
-        name.bytes
-            .copy_from_slice(&bytes[at::NAME * WORD..][..NAME_BYTES]);
+        let mut name = [0; NAME_BYTES];
+        name.copy_from_slice(&bytes[at::NAME * WORD..][..NAME_BYTES]);
         Self {
             generation: get(at::GENERATION),
             owner: Identity {
@@ -295,7 +292,7 @@ impl Row {
             arrived: get(at::ARRIVED),
             beat: get(at::BEAT),
             cpu_time: get(at::CPU_TIME),
-            name,
+            name: Name { bytes: name },
             report: Report {
                 desire: processors(at::DESIRE),
                 usage: processors(at::USAGE),

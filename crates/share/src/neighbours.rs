@@ -102,7 +102,7 @@ fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
             // These are user, nice, system, irq and softirq; idle and iowait are left out.
             for (_, time) in times
                 .enumerate()
-                .filter(|(kind, _)| [0, 1, 2, 5, 6].contains(kind))
+                .filter(|(kind, _)| matches!(kind, 0..=2 | 5 | 6))
             {
                 ticks = ticks.saturating_add(time);
             }

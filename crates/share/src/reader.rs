@@ -39,10 +39,10 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the living jobs in order of arrival.
-    pub(crate) fn by_arrival(&self) -> Vec<&Seen> {
+    /// Returns the selected jobs in order of arrival.
+    pub(crate) fn by_arrival(&self, select: fn(&Seen) -> bool) -> Vec<&Seen> {
         let mut jobs: Vec<&Seen> = Vec::new();
-        for seen in &self.alive {
+        for seen in self.alive.iter().filter(|seen| select(seen)) {
             let place = jobs.partition_point(|other| other.row.arrived <= seen.row.arrived);
             jobs.insert(place, seen);
         }

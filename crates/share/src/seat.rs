@@ -121,9 +121,8 @@ impl Seat {
 
     /// Reads the table, and frees the rows of jobs that have died.
     fn read(&mut self) -> Result<Snapshot, Refusal> {
-        let snapshot = self
-            .reader
-            .read(&self.table, Some(self.index), clock::now())?;
+        let (own, now) = (Some(self.index), clock::now());
+        let snapshot = self.reader.read(&self.table, own, now)?;
         self.seen = snapshot.change;
         sweep(&self.table, &snapshot.dead)?;
         let own = |seen: &Seen| {
@@ -142,9 +141,8 @@ impl Seat {
     /// # Errors
     /// Like [`publish`](Self::publish).
     pub fn measure(&mut self, neighbours: &mut Neighbours) -> Result<u64, Refusal> {
-        let snapshot = self
-            .reader
-            .read(&self.table, Some(self.index), clock::now())?;
+        let (own, now) = (Some(self.index), clock::now());
+        let snapshot = self.reader.read(&self.table, own, now)?;
         Ok(neighbours.measure(&snapshot, clock::now()))
     }
 

@@ -39,8 +39,7 @@ pub struct Portion {
 impl Shares {
     /// Computes the shares for the job in row `own`.
     pub(crate) fn of(snapshot: &Snapshot, own: usize) -> Self {
-        let (jobs, reports) = jobs(snapshot, own, Seen::takes_part);
-        let place = jobs.iter().position(|seen| seen.index == own);
+        let (jobs, reports, place) = jobs(snapshot, own, Seen::takes_part);
         let division = Division::of(&reports);
         Self {
             allotment: place.map_or(0, |place| division.allotments[place]),
@@ -55,14 +54,13 @@ impl Shares {
 impl Portion {
     /// Computes the portion of each job, in order of arrival, for the job in row `own`.
     pub(crate) fn of_all(snapshot: &Snapshot, own: usize) -> Vec<Self> {
-        let (seen, mut dividing) = jobs(snapshot, own, Seen::takes_part);
-        let place = seen.iter().position(|seen| seen.index == own);
+        let (_, mut dividing, place) = jobs(snapshot, own, Seen::takes_part);
         let mut allotments = Division::of(&dividing).allotments.into_iter();
         let most = place.map_or(0, |place| {
             dividing[place].desire = dividing[place].limit;
             Division::of(&dividing).allotments[place]
         });
-        let (jobs, reports) = jobs(snapshot, own, |_| true);
+        let (jobs, reports, _) = jobs(snapshot, own, |_| true);
         let mut portions = Vec::new();
         for (seen, report) in jobs.iter().zip(&reports) {
             let is_own = seen.index == own;
@@ -82,13 +80,17 @@ impl Portion {
     }
 }
 
-/// Returns the selected jobs in order of arrival, and what they have published. An empty set of
-/// processors is replaced with that of the job in row `own`.
-fn jobs(snapshot: &Snapshot, own: usize, select: fn(&Seen) -> bool) -> (Vec<&Seen>, Vec<Report>) {
-    let mut jobs = snapshot.by_arrival();
-    let usual = jobs.iter().find(|seen| seen.index == own);
+/// Returns the selected jobs in order of arrival, what they have published, and the place of the
+/// job in row `own`. An empty set of processors is replaced with that of this job.
+fn jobs(
+    snapshot: &Snapshot,
+    own: usize,
+    select: fn(&Seen) -> bool,
+) -> (Vec<&Seen>, Vec<Report>, Option<usize>) {
+    let usual = snapshot.alive.iter().find(|seen| seen.index == own);
     let usual = usual.map_or(CpuMask::default(), |seen| seen.row.report.mask);
-    jobs.retain(|seen| select(seen));
+    let jobs = snapshot.by_arrival(select);
+    let place = jobs.iter().position(|seen| seen.index == own);
     let mut reports = Vec::new();
     for seen in &jobs {
         let mut report = seen.row.report;
@@ -97,7 +99,7 @@ fn jobs(snapshot: &Snapshot, own: usize, select: fn(&Seen) -> bool) -> (Vec<&See
         }
         reports.push(report);
     }
-    (jobs, reports)
+    (jobs, reports, place)
 }
 
 /// The result of dividing the machine among all jobs.

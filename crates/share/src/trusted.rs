@@ -59,11 +59,11 @@ impl FileId {
 }
 
 /// The result of opening a file.
-pub(crate) enum Opened {
+pub(crate) enum Opened<T> {
     Missing,
     /// The file was removed or replaced during the check.
     Gone,
-    File(PrivateFile, FileId),
+    Found(T),
 }
 
 /// Opens the file at `path` if `check` permits it.
@@ -71,7 +71,7 @@ pub(crate) fn open(
     path: &Path,
     access: Access,
     check: fn(&Path, &fs::Metadata) -> Result<(), Refusal>,
-) -> Result<Opened, Refusal> {
+) -> Result<Opened<(PrivateFile, FileId)>, Refusal> {
     // Check the file before opening it: opening a device or a pipe can have side effects.
     match look_at(path)? {
         Some(found) => check(path, &found)?,
@@ -89,7 +89,7 @@ pub(crate) fn open(
         return Ok(Opened::Gone);
     }
     check(path, &found)?;
-    Ok(Opened::File(file, FileId::of(&found)))
+    Ok(Opened::Found((file, FileId::of(&found))))
 }
 
 /// Opens the file at `path` once more. Returns `None` if the path now leads to another file.

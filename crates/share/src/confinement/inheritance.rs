@@ -9,22 +9,14 @@ pub fn confined(original: &CpuMask, set: &CpuMask) -> CpuMask {
     if both.is_empty() { *original } else { both }
 }
 
-/// Returns the original mask of a thread of which only its mask `now` is known, and its process and
-/// that process's parent. A thread inherits the mask of its creator. If a possible creator has the
-/// mask `now` when it is confined to one of `sets`, the thread has the original mask of the first
-/// such creator, and otherwise `now`.
+/// Returns whether a thread with this original mask has the mask `now` when it is confined to one
+/// of `sets`.
 ///
-/// The possible creators are the known threads of the process, including those that have ended,
-/// then those of its parent, then the program's first thread. `creators` are their original masks.
-pub fn inherited(
-    now: CpuMask,
-    sets: &[CpuMask],
-    creators: &mut dyn Iterator<Item = CpuMask>,
-) -> CpuMask {
-    for original in creators {
-        if sets.iter().any(|set| confined(&original, set) == now) {
-            return original;
-        }
-    }
-    now
+/// A thread inherits the mask of its creator. So if only the mask `now` of a thread is known, it
+/// has the original mask of the first possible creator of which this is true, and otherwise `now`.
+/// The possible creators are the known threads of its process, including those that have ended,
+/// then those of its parent, then the program's first thread.
+#[must_use]
+pub fn is_confined(original: &CpuMask, sets: &[CpuMask], now: &CpuMask) -> bool {
+    sets.iter().any(|set| confined(original, set) == *now)
 }

@@ -1,6 +1,6 @@
 //! The text of a record.
 
-use super::{ThreadId, inherited};
+use super::{ThreadId, is_confined};
 use crate::mask::CpuMask;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -41,7 +41,10 @@ pub(super) fn thread(thread: ThreadId, original: &CpuMask) -> Vec<u8> {
 pub(super) fn quota(folder: &Path) -> Option<Vec<u8>> {
     let bytes = folder.as_os_str().as_bytes();
     let fits = folder.is_absolute() && !bytes.contains(&b'\n');
-    fits.then(|| [b"quota ", bytes, b"\n"].concat())
+    let mut line = b"quota ".to_vec();
+    line.extend_from_slice(bytes);
+    line.push(b'\n');
+    fits.then_some(line)
 }
 
 impl Lines {
@@ -141,14 +144,20 @@ impl Lines {
     /// Returns the original mask of a thread that the record does not list, which has the mask
     /// `now`, in a process with this number and this parent.
     pub(super) fn inherited(&self, now: CpuMask, process: u32, parent: u32) -> CpuMask {
-        let originals = |pid| {
+        let is_creator = |original: &CpuMask| is_confined(original, &self.chosen, &now);
+        for pid in [process, parent] {
             let start = self.threads.partition_point(|(id, _)| id.pid < pid);
             let threads = self.threads[start..].iter();
-            threads.take_while(move |(id, _)| id.pid == pid)
-        };
-        let creators = originals(process).chain(originals(parent));
-        let creators = creators.chain(self.of_first());
-        inherited(now, &self.chosen, &mut creators.map(|(_, set)| *set))
+            for (_, original) in threads.take_while(|(id, _)| id.pid == pid) {
+                if is_creator(original) {
+                    return *original;
+                }
+            }
+        }
+        match self.of_first() {
+            Some((_, original)) if is_creator(original) => *original,
+            _ => now,
+        }
     }
 }
 
@@ -179,14 +188,14 @@ fn set(text: &str) -> Option<CpuMask> {
     if text == EMPTY {
         return Some(CpuMask::default());
     }
-    let mut cpus = Vec::new();
+    let mut set = CpuMask::default();
     for part in text.split(',') {
         let (start, end) = part.split_once('-').unwrap_or((part, part));
         let (start, end): (usize, usize) = (start.parse().ok()?, end.parse().ok()?);
         let fits = start <= end && end < CpuMask::MOST;
-        cpus.extend(fits.then_some(start..end + 1)?);
+        set = set.union(&CpuMask::from_cpus(fits.then_some(start..end + 1)?));
     }
-    Some(CpuMask::from_cpus(cpus))
+    Some(set)
 }
 
 #[cfg(test)]

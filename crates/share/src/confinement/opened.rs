@@ -69,7 +69,7 @@ impl Opened {
     ) -> Result<Taken, Refusal> {
         loop {
             let (file, id) = match trusted::open(path, Access::Repair, trusted::check_file)? {
-                trusted::Opened::File(file, id) => (file, id),
+                trusted::Opened::Found(found) => found,
                 trusted::Opened::Missing => return Ok(Taken::Missing),
                 trusted::Opened::Gone => continue,
             };
@@ -97,9 +97,8 @@ impl Opened {
 
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
-        self.file
-            .get()
-            .ok_or_else(|| Refusal::no_record(&self.path, what))
+        let file = self.file.get();
+        file.ok_or_else(|| Refusal::no_record(&self.path, what))
     }
 
     pub(super) fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {

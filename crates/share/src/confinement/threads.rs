@@ -1,7 +1,7 @@
 //! Finds the threads that a record describes, and gives them back the processors that they had.
 
 use super::lines::Lines;
-use super::{ThreadId, VARIABLE, confined, names};
+use super::{ThreadId, VARIABLE, is_confined, names};
 use crate::identity::{parent_of, start_of};
 use crate::mask::CpuMask;
 use std::fs::{self, OpenOptions};
@@ -50,7 +50,7 @@ pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, String> {
 fn pass(lines: &Lines, name: &str, refused: &mut Option<u32>) -> usize {
     let mut restored = 0;
     let mut restore = |thread: ThreadId, original: &CpuMask| {
-        if !is_confined(thread, original, &lines.chosen) {
+        if !must_restore(thread, original, &lines.chosen) {
             return;
         }
         let set: CpuSet = original.cpus().collect();
@@ -123,10 +123,9 @@ fn is_part(lines: &Lines, name: &str, pid: u32) -> bool {
 
 /// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another
 /// mask has chosen its processors itself.
-fn is_confined(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
-    mask(thread.tid).is_some_and(|now| {
-        now != *original && chosen.iter().any(|set| confined(original, set) == now)
-    })
+fn must_restore(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
+    let is_confined = |now| now != *original && is_confined(original, chosen, &now);
+    mask(thread.tid).is_some_and(is_confined)
 }
 
 fn mask(tid: u32) -> Option<CpuMask> {
@@ -153,7 +152,9 @@ fn folder_of(pid: u32) -> PathBuf {
 fn numbers(folder: &Path) -> Vec<u32> {
     let mut numbers = Vec::new();
     for name in names(folder).unwrap_or_default() {
-        numbers.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
+        if let Some(number) = name.to_str().and_then(|name| name.parse().ok()) {
+            numbers.push(number);
+        }
     }
     numbers
 }
@@ -164,9 +165,8 @@ fn numbers(folder: &Path) -> Vec<u32> {
 pub fn is_named(pid: u32, name: &str) -> bool {
     let environment = fs::read(folder_of(pid).join("environ")).unwrap_or_default();
     let wanted = format!("{VARIABLE}={name}");
-    environment
-        .split(|byte| *byte == 0)
-        .any(|variable| variable == wanted.as_bytes())
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.any(|variable| variable == wanted.as_bytes())
 }
 
 /// Removes the quota of the cgroup at `folder`, and the processors that were chosen for it.
