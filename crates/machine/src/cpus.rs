@@ -118,7 +118,11 @@ impl CpuList {
 
     /// Returns one list per CPU.
     pub(crate) fn singletons(&self) -> Vec<Self> {
-        self.0.iter().map(|&cpu| Self(vec![cpu])).collect()
+        let mut lists = Vec::new();
+        for &cpu in &self.0 {
+            lists.push(Self(vec![cpu]));
+        }
+        lists
     }
 
     /// Returns whether every CPU of this list is in `other`.

@@ -278,10 +278,11 @@ impl Machine {
     /// Returns the number of workers for `cpus` CPUs under a quota. At least 1: no stored list is
     /// empty, and neither a quota nor a grant is 0.
     fn bounded(&self, cpus: usize, quota: Option<&Quota>) -> usize {
-        let grants = self.grants.iter().map(|grant| grant.cpus);
-        grants
-            .chain(quota.map(Quota::workers))
-            .fold(cpus, usize::min)
+        let mut workers = quota.map_or(cpus, |quota| quota.workers().min(cpus));
+        for grant in &self.grants {
+            workers = workers.min(grant.cpus);
+        }
+        workers
     }
 
     /// Returns the CPUs that the calling thread may run on now, including offline ones; `None` if
@@ -327,10 +328,8 @@ impl Machine {
             return None;
         }
         let allowed = now.filter(|now| Some(now) != before);
-        let usable = usable(
-            self.topology.cpus(),
-            allowed.as_ref().or(self.affinity.as_ref()),
-        );
+        let allowed = allowed.as_ref().or(self.affinity.as_ref());
+        let usable = usable(self.topology.cpus(), allowed);
         let mut notes = Vec::new();
         let quotas = quota::read(&files, &mut notes);
         if notes.iter().any(|note| !self.notes.contains(note)) {

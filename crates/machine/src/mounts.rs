@@ -19,7 +19,7 @@
 use std::path::{Path, PathBuf};
 
 /// The version of a cgroup hierarchy, which determines the names of its files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     /// A separate hierarchy for the `cpu` controller.
     V1,
@@ -49,8 +49,11 @@ pub(crate) struct Mounts(Vec<Mount>);
 impl Mounts {
     /// Parses mountinfo. Skips lines that do not have the form shown above.
     pub(crate) fn parse(mountinfo: &[u8]) -> Self {
-        let mut mounts: Vec<Mount> = split(mountinfo, b'\n').filter_map(mount).collect();
-        let mut ids: Vec<usize> = mounts.iter().map(|mount| mount.id).collect();
+        let (mut mounts, mut ids) = (Vec::new(), Vec::new());
+        for mount in split(mountinfo, b'\n').filter_map(mount) {
+            ids.push(mount.id);
+            mounts.push(mount);
+        }
         ids.sort_unstable();
         for mount in &mut mounts {
             mount.orphan = mount.parent == mount.id || ids.binary_search(&mount.parent).is_err();
@@ -59,9 +62,8 @@ impl Mounts {
     }
 
     pub(crate) fn of(&self, version: Version) -> impl Iterator<Item = &Mount> {
-        self.0
-            .iter()
-            .filter(move |mount| mount.version == Some(version))
+        let mounts = self.0.iter();
+        mounts.filter(move |mount| mount.version == Some(version))
     }
 
     /// Whether `path` resolves to `mount`, and not to a mount that hides it.
@@ -72,22 +74,27 @@ impl Mounts {
 
     /// Returns the mount that `path` resolves to.
     fn at(&self, path: &Path) -> Option<&Mount> {
-        let on_the_way = |mount: &&Mount| path.starts_with(&mount.point);
-        let depth = |mount: &&Mount| mount.point.components().count();
-        let mut here = self
-            .0
-            .iter()
-            .filter(|mount| mount.orphan)
-            .filter(on_the_way)
-            .max_by_key(depth)?;
+        let depth = |mount: &Mount| mount.point.components().count();
+        let mut root: Option<&Mount> = None;
+        for mount in self.0.iter().filter(|mount| mount.orphan) {
+            let is_deeper = |root: &Mount| depth(mount) >= depth(root);
+            if path.starts_with(&mount.point) && root.is_none_or(is_deeper) {
+                root = Some(mount);
+            }
+        }
+        let mut here = root?;
         // Each step goes to a child, so without cycles there are fewer steps than mounts. The bound
         // ends the loop even if the parents form a cycle.
         for _ in 1..self.0.len() {
-            let children = self
-                .0
-                .iter()
-                .filter(|mount| !mount.orphan && mount.parent == here.id);
-            match children.filter(on_the_way).min_by_key(depth) {
+            let mut next: Option<&Mount> = None;
+            let is_child = |mount: &&Mount| !mount.orphan && mount.parent == here.id;
+            for child in self.0.iter().filter(is_child) {
+                let is_nearer = |next: &Mount| depth(child) < depth(next);
+                if path.starts_with(&child.point) && next.is_none_or(is_nearer) {
+                    next = Some(child);
+                }
+            }
+            match next {
                 Some(child) => here = child,
                 None => break,
             }

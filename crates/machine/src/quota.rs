@@ -65,15 +65,11 @@ impl Quota {
 /// Reads the limits of this thread's own cgroup and then those of its ancestors, from the nearest
 /// up. Adds problems to `notes`.
 pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
-    let read = |name| of_this_thread(files, name);
-    let (groups, mounts) = match (read("cgroup"), read("mountinfo")) {
-        (Ok((_, groups)), Ok((_, mounts))) => (own_groups(&groups), Mounts::parse(&mounts)),
-        (groups, mounts) => {
-            notes.extend(groups.err());
-            notes.extend(mounts.err());
-            return Vec::new();
-        }
+    let mut read = |name| of_this_thread(files, name).map_err(|note| notes.push(note));
+    let (Ok((_, groups)), Ok((_, mounts))) = (read("cgroup"), read("mountinfo")) else {
+        return Vec::new();
     };
+    let (groups, mounts) = (own_groups(&groups), Mounts::parse(&mounts));
     let mut steps = Vec::new();
     for (index, (version, group)) in groups.iter().enumerate() {
         let gap = match climb(files, &mounts, *version, group, &mut steps) {
@@ -90,7 +86,8 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     let mut quotas = Vec::new();
     for step in steps {
         match step.limit {
-            Ok(quota) => quotas.extend(quota),
+            Ok(Some(quota)) => quotas.push(quota),
+            Ok(None) => {}
             Err(note) => notes.push(note),
         }
     }
@@ -112,11 +109,14 @@ fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
             _ => None,
         }
     };
-    let mut groups = Vec::new();
-    for (version, path) in split(cgroup, b'\n').filter_map(group) {
-        let place = groups.partition_point(|(other, _)| *other <= version);
-        groups.insert(place, (version, path));
+    let (mut groups, mut others) = (Vec::new(), Vec::new());
+    for found in split(cgroup, b'\n').filter_map(group) {
+        match found.0 {
+            Version::V1 => groups.push(found),
+            Version::V2 => others.push(found),
+        }
     }
+    groups.append(&mut others);
     groups
 }
 
@@ -134,8 +134,10 @@ enum View {
 struct Step {
     version: Version,
     group: PathBuf,
-    limit: Result<Option<Quota>, String>,
+    limit: Limit,
 }
+
+type Limit = Result<Option<Quota>, String>;
 
 impl Step {
     /// Returns the precedence of the limit. If two mounts show different limits of the same cgroup,
@@ -163,8 +165,11 @@ fn climb(
             continue;
         };
         for part in way.ancestors() {
-            // Unlike `join`, this adds no slash if the part is empty.
-            let below = |top: &Path| -> PathBuf { top.iter().chain(part).collect() };
+            let below = |top: &Path| match part.parent() {
+                Some(_) => top.join(part),
+                // Joining an empty path would add a slash.
+                None => top.to_owned(),
+            };
             let dir = below(&mount.point);
             if !mounts.shows(mount, &dir) || !files.is_dir(&dir) {
                 continue;
@@ -229,12 +234,7 @@ fn ups_and_names(path: &Path) -> Option<(usize, usize)> {
 }
 
 /// Reads the limit of the cgroup `group`, whose directory is `dir`.
-fn limit(
-    files: &dyn Files,
-    version: Version,
-    dir: &Path,
-    group: &Path,
-) -> Result<Option<Quota>, String> {
+fn limit(files: &dyn Files, version: Version, dir: &Path, group: &Path) -> Limit {
     let (file, read): (_, fn(&dyn Files, &Path) -> _) = match version {
         Version::V1 => (dir.join("cpu.cfs_quota_us"), read_v1),
         Version::V2 => (dir.join("cpu.max"), read_v2),

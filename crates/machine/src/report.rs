@@ -114,8 +114,7 @@ fn report(machine: &Machine) -> String {
         row("engine", grant);
     }
     row("packages", &counted(&mut topology.packages().iter()));
-    let mut nodes = topology.nodes().iter().map(|node| &node.cpus);
-    row("nodes", &counted(&mut nodes));
+    row("nodes", &counted(&mut topology.node_cpus()));
     row("cores", &counted(&mut topology.cores().iter()));
     if topology.caches().is_empty() {
         row("caches", &"unknown");
@@ -160,9 +159,7 @@ fn named(cache: &Cache) -> String {
     };
     let size = match cache.bytes {
         None => " of unknown size".to_owned(),
-        Some(bytes) if bytes % (1 << 20) == 0 => {
-            format!(" {} MiB", bytes >> 20)
-        }
+        Some(bytes) if bytes % (1 << 20) == 0 => format!(" {} MiB", bytes >> 20),
         Some(bytes) => format!(" {} KiB", bytes >> 10),
     };
     format!("L{}{kind}{size}", cache.level)

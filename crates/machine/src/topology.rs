@@ -276,6 +276,10 @@ impl Topology {
         &self.nodes
     }
 
+    pub(crate) fn node_cpus(&self) -> impl ExactSizeIterator<Item = &CpuList> {
+        self.nodes.iter().map(|node| &node.cpus)
+    }
+
     /// Returns the CPUs of each package; empty if unknown.
     ///
     /// # Examples
@@ -311,13 +315,13 @@ impl Topology {
     #[must_use]
     pub fn levels(&self, among: &CpuList) -> Vec<Level> {
         let mut kinds = self.sets();
-        kinds.push((LevelKind::Machine, vec![among]));
+        kinds.push((among.len(), LevelKind::Machine, vec![among]));
         let mut finest = among.singletons();
         let mut levels = Vec::new();
-        for (kind, sets) in kinds {
+        for (_, kind, sets) in kinds {
             let groups = coarsened(&finest, &sets, among);
             if groups != finest {
-                finest.clone_from(&groups);
+                finest = groups.clone();
                 levels.push(Level { kind, groups });
             }
         }
@@ -342,19 +346,20 @@ impl Topology {
         for (worker, &cpu) in stands.iter().enumerate() {
             workers[cpus.rank(cpu)].push(worker);
         }
-        let workers_on = |group: &CpuList| {
-            let mut here = Vec::new();
-            for &cpu in group.as_slice() {
-                here.extend_from_slice(&workers[cpus.rank(cpu)]);
-            }
-            here
-        };
-        let mut groups = vec![cpus.singletons().iter().map(workers_on).collect()];
+        let mut partitions = vec![workers.clone()];
         for level in self.levels(&cpus) {
-            groups.push(level.groups.iter().map(workers_on).collect());
+            let mut partition = Vec::new();
+            for group in &level.groups {
+                let mut here = Vec::new();
+                for &cpu in group.as_slice() {
+                    here.extend_from_slice(&workers[cpus.rank(cpu)]);
+                }
+                partition.push(here);
+            }
+            partitions.push(partition);
         }
         // This never fails, because levels are nested partitions.
-        PlaceTree::from_groups(stands.len(), &groups)
+        PlaceTree::from_groups(stands.len(), &partitions)
             .unwrap_or_else(|_| PlaceTree::flat(stands.len()))
     }
 
@@ -377,7 +382,7 @@ impl Topology {
     #[must_use]
     pub fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
         let mut groups = among.singletons();
-        for (of, sets) in self.sets() {
+        for (_, of, sets) in self.sets() {
             groups = coarsened(&groups, &sets, among);
             if of == kind && !sets.is_empty() {
                 return groups;
@@ -386,25 +391,28 @@ impl Topology {
         vec![among.clone()]
     }
 
-    /// Returns all sets of CPUs that share something, grouped by kind. Kinds with small sets come
-    /// first.
-    fn sets<'a>(&'a self) -> Vec<(LevelKind, Vec<&'a CpuList>)> {
-        let mut kinds: Vec<(LevelKind, Vec<&CpuList>)> = Vec::new();
-        let mut add = |kind, sets: Vec<&'a CpuList>| {
-            let size = |sets: &[&CpuList]| sets.iter().map(|set| set.len()).max();
+    /// Returns all sets of CPUs that share something, grouped by kind, each kind with the size of
+    /// its largest set. Kinds with small sets come first.
+    fn sets<'a>(&'a self) -> Vec<(usize, LevelKind, Vec<&'a CpuList>)> {
+        let mut kinds: Vec<(usize, LevelKind, Vec<&CpuList>)> = Vec::new();
+        let mut add = |kind, sets: &mut dyn Iterator<Item = &'a CpuList>| {
+            let (mut size, mut list) = (0, Vec::new());
+            for set in sets {
+                size = set.len().max(size);
+                list.push(set);
+            }
             // If several kinds have equal partitions, the kind that was added first names the level.
-            let place = kinds.partition_point(|(_, others)| size(others) <= size(&sets));
-            kinds.insert(place, (kind, sets));
+            let place = kinds.partition_point(|&(other, ..)| other <= size);
+            kinds.insert(place, (size, kind, list));
         };
-        add(LevelKind::Core, self.cores.iter().collect());
+        add(LevelKind::Core, &mut self.cores.iter());
         for caches in self.caches.chunk_by(|a, b| a.level == b.level) {
             let holds_data = |cache: &&Cache| cache.kind != CacheKind::Instruction;
-            let cpus = caches.iter().filter(holds_data).map(|cache| &cache.cpus);
-            add(LevelKind::Cache(caches[0].level), cpus.collect());
+            let mut cpus = caches.iter().filter(holds_data).map(|cache| &cache.cpus);
+            add(LevelKind::Cache(caches[0].level), &mut cpus);
         }
-        let nodes = self.nodes.iter().map(|node| &node.cpus);
-        add(LevelKind::Node, nodes.collect());
-        add(LevelKind::Package, self.packages.iter().collect());
+        add(LevelKind::Node, &mut self.node_cpus());
+        add(LevelKind::Package, &mut self.packages.iter());
         kinds
     }
 }

@@ -69,7 +69,7 @@ fn cache(files: &dyn Files, dir: &Path, cpu: usize, cpus: &CpuList) -> Option<Ca
         _ => return None,
     };
     Some(Cache {
-        level: read("level")?.parse().ok()?,
+        level: read("level")?.parse::<usize>().ok()?.try_into().ok()?,
         kind,
         bytes: read("size").and_then(|size| bytes(&size)),
         cpus: sharers(files, &dir.join("shared_cpu_list"), cpu, cpus)?,

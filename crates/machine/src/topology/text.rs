@@ -59,14 +59,12 @@ impl FromStr for Topology {
             let statement = line.split('#').next().unwrap_or(line);
             let words: Vec<&str> = statement.split_whitespace().collect();
             if let Some((name, words)) = words.split_first() {
-                statements
-                    .add(name, words)
-                    .map_err(|problem| problem.at(lines))?;
+                let added = statements.add(name, words);
+                added.map_err(|problem| problem.at(lines))?;
             }
         }
-        statements
-            .finish()
-            .map_err(|problem| problem.at(lines.max(1)))
+        let topology = statements.finish();
+        topology.map_err(|problem| problem.at(lines.max(1)))
     }
 }
 

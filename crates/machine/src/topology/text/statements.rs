@@ -52,10 +52,9 @@ impl Statements {
     }
 
     pub(super) fn finish(self) -> Result<Topology, Problem> {
-        if self.topology.cpus.is_empty() {
-            let allowed = "a line such as `cpus 0-7`";
-            return Err(Problem::new("nothing says which CPUs there are", allowed));
-        }
+        let what = "nothing says which CPUs there are";
+        let is_there = !self.topology.cpus.is_empty();
+        require(is_there, what, "a line such as `cpus 0-7`")?;
         Ok(self.topology)
     }
 
@@ -78,12 +77,13 @@ impl Statements {
     fn nodes(&mut self, words: &[&str]) -> Result<(), Problem> {
         once("node", self.topology.nodes.is_empty())?;
         any_group("node", words)?;
-        let is_numbered = |word: &&&str| word.split_once(':').is_some();
-        let numbered = words.iter().filter(is_numbered).count();
-        if 0 < numbered && numbered < words.len() {
-            let what = "some nodes have a number and others have none";
-            return Err(Problem::new(what, "all as in 3:0-7, or all as in 0-7"));
+        let mut numbered = 0;
+        for word in words {
+            numbered += usize::from(word.split_once(':').is_some());
         }
+        let is_alike = numbered == 0 || numbered == words.len();
+        let what = "some nodes have a number and others have none";
+        require(is_alike, what, "all as in 3:0-7, or all as in 0-7")?;
         for (index, word) in words.iter().enumerate() {
             let (number, list) = word.split_once(':').unwrap_or(("", word));
             let id = match numbered {
@@ -175,19 +175,19 @@ impl Statements {
 
 /// Rejects a second statement with this name.
 fn once(name: &str, is_first: bool) -> Result<(), Problem> {
-    if is_first {
-        return Ok(());
-    }
     let what = format!("`{name}` comes a second time");
-    Err(Problem::new(what, "one line with all of it"))
+    require(is_first, &what, "one line with all of it")
 }
 
 fn any_group(name: &str, words: &[&str]) -> Result<(), Problem> {
-    if !words.is_empty() {
-        return Ok(());
-    }
     let what = format!("`{name}` has no groups of CPUs");
-    Err(Problem::new(what, "one or more such as 0-3,8"))
+    require(!words.is_empty(), &what, "one or more such as 0-3,8")
+}
+
+fn require(holds: bool, what: &str, allowed: &str) -> Result<(), Problem> {
+    holds
+        .then_some(())
+        .ok_or_else(|| Problem::new(what, allowed))
 }
 
 /// Parses the level and the kind in `1d`.
