@@ -229,9 +229,11 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
         Err(error) => return Err(Refusal::system(folder, "read", &error)),
     };
     let mut names = Vec::new();
-    for name in found.into_iter().filter(|name| resembles_record(name)) {
-        let (Ok(place) | Err(place)) = names.binary_search(&name);
-        names.insert(place, name);
+    for name in found {
+        if resembles_record(&name) {
+            let (Ok(place) | Err(place)) = names.binary_search(&name);
+            names.insert(place, name);
+        }
     }
     for name in names {
         match examine(&folder.join(&name)) {
@@ -242,6 +244,10 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
         }
     }
     Ok(records)
+}
+
+fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    bytes.split(move |byte| *byte == separator)
 }
 
 fn names(folder: &Path) -> io::Result<Vec<OsString>> {
@@ -263,11 +269,9 @@ fn resembles_record(name: &OsStr) -> bool {
     name.starts_with(b"exec-") && name.ends_with(b".masks")
 }
 
-/// Returns whether `name` is `exec-PID-STARTTIME.masks`.
-fn is_record_name(name: &str) -> bool {
-    let numbers = name.strip_prefix("exec-");
-    let numbers = numbers.and_then(|rest| rest.strip_suffix(".masks"));
-    let numbers = numbers.and_then(|rest| rest.split_once('-'));
-    numbers
-        .is_some_and(|(pid, started)| pid.parse::<u32>().is_ok() && started.parse::<u64>().is_ok())
+/// Returns the numbers in a name like `exec-PID-STARTTIME.masks`.
+fn numbers_in(name: &str) -> Option<(u32, u64)> {
+    let numbers = name.strip_prefix("exec-")?.strip_suffix(".masks")?;
+    let (pid, started) = numbers.split_once('-')?;
+    Some((pid.parse().ok()?, started.parse().ok()?))
 }

@@ -207,10 +207,8 @@ impl Table {
     /// Notifies the other jobs of a change.
     pub(crate) fn announce(&self) -> Result<(), Refusal> {
         self.file()?;
-        let done = self
-            .change
-            .as_deref()
-            .map_or(Ok(()), SharedWord::add_and_wake);
+        let change = self.change.as_deref();
+        let done = change.map_or(Ok(()), SharedWord::add_and_wake);
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 

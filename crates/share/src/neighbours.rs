@@ -94,17 +94,16 @@ impl Measured {
 fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
     let mut ticks: u64 = 0;
     for line in stat.lines() {
-        let mut fields = line.split_ascii_whitespace();
+        let mut fields = line.split(' ');
         let cpu = fields.next().and_then(|name| name.strip_prefix("cpu"));
         let cpu = cpu.and_then(|number| number.parse().ok());
         if cpu.is_some_and(|cpu| set.contains(cpu)) {
             let times = fields.map_while(|field| field.parse::<u64>().ok());
             // These are user, nice, system, irq and softirq; idle and iowait are left out.
-            for (_, time) in times
-                .enumerate()
-                .filter(|(kind, _)| matches!(kind, 0..=2 | 5 | 6))
-            {
-                ticks = ticks.saturating_add(time);
+            for (kind, time) in times.enumerate() {
+                if matches!(kind, 0..=2 | 5 | 6) {
+                    ticks = ticks.saturating_add(time);
+                }
             }
         }
     }

@@ -154,8 +154,13 @@ fn members(reports: &[Report], all: &CpuMask, others: bool) -> Vec<(usize, Vec<u
     for (index, Report { mask: set, .. }) in reports.iter().enumerate() {
         let is_known = reports[..index].iter().any(|before| before.mask == *set);
         if set != all && !is_known {
-            let confined = (0..reports.len()).filter(|job| reports[*job].mask.is_subset(set));
-            bounds.push((set.len(), confined.collect()));
+            let mut confined = Vec::new();
+            for (job, report) in reports.iter().enumerate() {
+                if report.mask.is_subset(set) {
+                    confined.push(job);
+                }
+            }
+            bounds.push((set.len(), confined));
         }
     }
     let members = reports.len() + usize::from(others);

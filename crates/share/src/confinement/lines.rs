@@ -1,6 +1,6 @@
 //! The text of a record.
 
-use super::{ThreadId, is_confined};
+use super::{ThreadId, is_confined, split};
 use crate::mask::CpuMask;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -51,9 +51,8 @@ impl Lines {
     /// Reads a record. If it has a bad line, returns the number of that line. Ignores the last line
     /// if it is not complete, because its writer has died.
     pub(super) fn parse(text: &[u8]) -> Result<Self, usize> {
-        let mut lines = text
-            .split_inclusive(|byte| *byte == b'\n')
-            .filter_map(|line| line.strip_suffix(b"\n"));
+        let end = text.iter().rposition(|byte| *byte == b'\n');
+        let mut lines = split(&text[..end.ok_or(1_usize)?], b'\n');
         let mut found = lines.next().and_then(Self::of_head).ok_or(1_usize)?;
         for (index, line) in lines.enumerate() {
             found.add(line).ok_or(index + 2)?;
@@ -84,8 +83,9 @@ impl Lines {
         match words.next()? {
             "chosen" => {
                 self.chosen.push(set(words.next()?)?);
-                let old = self.chosen.len().saturating_sub(2);
-                self.chosen.drain(..old);
+                if self.chosen.len() > 2 {
+                    self.chosen.remove(0);
+                }
             }
             "thread" => {
                 let thread = ThreadId {
@@ -94,7 +94,7 @@ impl Lines {
                     started: words.next()?.parse().ok()?,
                 };
                 let original = set(words.next()?)?;
-                self.first.get_or_insert(thread);
+                self.first = self.first.or(Some(thread));
                 self.insert(thread, original);
             }
             _ => return None,

@@ -1,7 +1,7 @@
 //! The file of a record: opened, locked, and under its name.
 
 use super::lines::Lines;
-use super::{is_record_name, threads};
+use super::{numbers_in, threads};
 use crate::identity::{Identity, boot};
 use crate::location::Access;
 use crate::mapping;
@@ -166,7 +166,7 @@ impl Opened {
 /// Restores the record at `path` unless its owner lives.
 pub(super) fn examine(path: &Path) -> Result<Taken, Refusal> {
     let name = path.file_name().unwrap_or_default();
-    if !name.to_str().is_some_and(is_record_name) {
+    if name.to_str().and_then(numbers_in).is_none() {
         let what = "is no record of masks: a record is named exec-PID-STARTTIME.masks";
         return Err(Refusal::no_record(path, what));
     }

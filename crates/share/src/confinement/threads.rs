@@ -1,7 +1,7 @@
 //! Finds the threads that a record describes, and gives them back the processors that they had.
 
 use super::lines::Lines;
-use super::{ThreadId, VARIABLE, is_confined, names};
+use super::{ThreadId, VARIABLE, is_confined, names, split};
 use crate::identity::{parent_of, start_of};
 use crate::mask::CpuMask;
 use std::fs::{self, OpenOptions};
@@ -50,14 +50,13 @@ pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, String> {
 fn pass(lines: &Lines, name: &str, refused: &mut Option<u32>) -> usize {
     let mut restored = 0;
     let mut restore = |thread: ThreadId, original: &CpuMask| {
-        if !must_restore(thread, original, &lines.chosen) {
-            return;
-        }
-        let set: CpuSet = original.cpus().collect();
-        if set.bind(Tid::numbered(thread.tid)) {
-            restored += 1;
-        } else if exists(thread) {
-            *refused = Some(thread.tid);
+        if must_restore(thread, original, &lines.chosen) {
+            let set: CpuSet = original.cpus().collect();
+            match set.bind(Tid::numbered(thread.tid)) {
+                true => restored += 1,
+                false if exists(thread) => *refused = Some(thread.tid),
+                false => {}
+            }
         }
     };
     for (thread, original) in &lines.threads {
@@ -165,8 +164,7 @@ fn numbers(folder: &Path) -> Vec<u32> {
 pub fn is_named(pid: u32, name: &str) -> bool {
     let environment = fs::read(folder_of(pid).join("environ")).unwrap_or_default();
     let wanted = format!("{VARIABLE}={name}");
-    let mut variables = environment.split(|byte| *byte == 0);
-    variables.any(|variable| variable == wanted.as_bytes())
+    split(&environment, 0).any(|variable| variable == wanted.as_bytes())
 }
 
 /// Removes the quota of the cgroup at `folder`, and the processors that were chosen for it.
