@@ -183,13 +183,13 @@ fn range(text: &str) -> Option<Range<usize>> {
 
 impl fmt::Display for CpuList {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let runs = self.0.chunk_by(|low, high| low + 1 == *high);
-        for (index, run) in runs.enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            match run {
-                [cpu] => write!(out, "{comma}{cpu}")?,
-                _ => write!(out, "{comma}{}-{}", run[0], run[run.len() - 1])?,
+        let mut comma = "";
+        for run in self.0.chunk_by(|low, high| low + 1 == *high) {
+            write!(out, "{comma}{}", run[0])?;
+            if let [_, .., last] = run {
+                write!(out, "-{last}")?;
             }
+            comma = ",";
         }
         Ok(())
     }

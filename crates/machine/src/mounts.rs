@@ -104,20 +104,22 @@ impl Mounts {
 }
 
 fn mount(line: &[u8]) -> Option<Mount> {
-    let fields: Vec<&[u8]> = split(line, b' ').collect();
-    let dash = fields.iter().skip(6).position(|&field| field == b"-")? + 6;
-    let super_options = fields.get(dash + 3)?;
-    let version = match *fields.get(dash + 1)? {
+    let mut fields = split(line, b' ');
+    let (id, parent, _) = (fields.next()?, fields.next()?, fields.next()?);
+    let (root, point, _) = (fields.next()?, fields.next()?, fields.next()?);
+    while fields.next()? != b"-" {}
+    let (kind, _, super_options) = (fields.next()?, fields.next()?, fields.next()?);
+    let version = match kind {
         b"cgroup2" => Some(Version::V2),
         b"cgroup" if has_cpu(super_options) => Some(Version::V1),
         _ => None,
     };
     Some(Mount {
-        id: number(fields[0])?,
-        parent: number(fields[1])?,
+        id: number(id)?,
+        parent: number(parent)?,
         orphan: false,
-        root: path(&unescaped(fields[3])),
-        point: path(&unescaped(fields[4])),
+        root: path(&unescaped(root)),
+        point: path(&unescaped(point)),
         version,
     })
 }

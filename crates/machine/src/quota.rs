@@ -253,9 +253,10 @@ fn read_v2(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
         Some((quota, period)) => ratio(quota, period),
         None => None,
     };
-    limit
-        .map(Some)
-        .ok_or_else(|| garbled(file, &content, "`max` or a quota, and a period"))
+    let expected = "`max` or a quota, and a period";
+    Ok(Some(
+        limit.ok_or_else(|| garbled(file, &content, expected))?,
+    ))
 }
 
 /// Reads `cpu.cfs_quota_us`, in microseconds per period or -1 for no limit, and the period.
@@ -269,9 +270,9 @@ fn read_v1(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
     let period_file = file.with_file_name("cpu.cfs_period_us");
     let period = text(files, &period_file).map_err(|error| unreadable(&period_file, &error))?;
     let both = format!("{quota} per {period}");
-    ratio(&quota, &period)
-        .map(Some)
-        .ok_or_else(|| garbled(file, &both, "-1 or a quota, and a period"))
+    let expected = "-1 or a quota, and a period";
+    let limit = ratio(&quota, &period).ok_or_else(|| garbled(file, &both, expected))?;
+    Ok(Some(limit))
 }
 
 fn text_if_there(files: &dyn Files, file: &Path) -> Result<Option<String>, String> {

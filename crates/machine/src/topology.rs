@@ -346,13 +346,13 @@ impl Topology {
         for (worker, &cpu) in stands.iter().enumerate() {
             workers[cpus.rank(cpu)].push(worker);
         }
-        let mut partitions = vec![workers.clone()];
+        let mut partitions = vec![workers];
         for level in self.levels(&cpus) {
             let mut partition = Vec::new();
             for group in &level.groups {
                 let mut here = Vec::new();
                 for &cpu in group.as_slice() {
-                    here.extend_from_slice(&workers[cpus.rank(cpu)]);
+                    here.extend_from_slice(&partitions[0][cpus.rank(cpu)]);
                 }
                 partition.push(here);
             }

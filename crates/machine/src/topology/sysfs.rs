@@ -87,10 +87,8 @@ fn bytes(size: &str) -> Option<u64> {
 fn nodes(files: &dyn Files, cpus: &CpuList) -> Vec<Node> {
     let dir = Path::new("/sys/devices/system/node");
     let mut nodes = Vec::new();
-    for &id in list(files, &dir.join("online"))
-        .unwrap_or_default()
-        .as_slice()
-    {
+    let online = list(files, &dir.join("online")).unwrap_or_default();
+    for &id in online.as_slice() {
         if let Some(listed) = list(files, &dir.join(format!("node{id}/cpulist"))) {
             let cpus = listed.intersection(cpus);
             nodes.push(Node { id, cpus });

@@ -117,8 +117,7 @@ fn parse_size(text: &str) -> Option<u64> {
 
 /// Parses a number made only of digits; Rust's own parser would accept a sign.
 fn whole_number(text: &str) -> Option<u64> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| digits)
+    text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
 fn parse_group(text: &str) -> Result<CpuList, Problem> {

@@ -3,8 +3,6 @@
 //! Time and memory are bounded by the length of the text and [`CPUS_MAX`]: a list is expanded only
 //! if [`CpuList`] accepts it, and no CPU is stored twice for the same statement name.
 
-use std::mem::replace;
-
 use super::super::{Cache, CacheKind, Node, Topology, insert};
 use super::error::{Problem, quoted};
 use super::{parse_group, parse_size, whole_number};
@@ -164,7 +162,7 @@ impl Statements {
                 let what = format!("`{name}` has CPU {cpu}, which does not exist");
                 return Err(Problem::new(what, "those that the line `cpus` has"));
             }
-            if replace(&mut named[place].1[cpus.rank(cpu)], true) {
+            if std::mem::replace(&mut named[place].1[cpus.rank(cpu)], true) {
                 let what = format!("CPU {cpu} is in two groups of `{name}`");
                 return Err(Problem::new(what, "groups without a CPU in common"));
             }
