@@ -68,12 +68,12 @@ pub(crate) fn read(
             continue;
         };
         let value = value.to_string_lossy();
-        match (engine.parse)(&value).filter(|&cpus| cpus > 0) {
-            Some(cpus) => grants.push(Grant {
+        match (engine.parse)(&value) {
+            Some(cpus) if cpus > 0 => grants.push(Grant {
                 variable: engine.variable,
                 cpus,
             }),
-            None => notes.push(invalid(engine.variable, &value, engine.expected)),
+            _ => notes.push(invalid(engine.variable, &value, engine.expected)),
         }
     }
     grants

@@ -101,7 +101,7 @@ pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_control() {
-            out.extend(character.escape_default());
+            out += &character.to_string().escape_default().to_string();
         } else {
             out.push(character);
         }

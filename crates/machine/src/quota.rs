@@ -178,14 +178,12 @@ fn climb(
             view = view.max(if is_own { View::Whole } else { View::Above });
             let group = below(&mount.root);
             let limit = limit(files, version, &dir, &group);
-            add(
-                steps,
-                Step {
-                    version,
-                    group,
-                    limit,
-                },
-            );
+            let step = Step {
+                version,
+                group,
+                limit,
+            };
+            add(steps, step);
         }
     }
     view

@@ -44,15 +44,17 @@ impl Machine {
             },
         };
         let mut line = format!("{workers} of {} cpus: {source}", self.cpus_online());
-        for (index, (_, name)) in sources.iter().enumerate() {
-            line += if index == 0 { ", within " } else { ", " };
-            line += name;
+        let mut before = ", within ";
+        for (_, name) in &sources {
+            line += &format!("{before}{name}");
+            before = ", ";
         }
-        for note in self.notes().iter().take(NOTES_IN_REASON) {
+        let shown = self.notes().len().min(NOTES_IN_REASON);
+        for note in &self.notes()[..shown] {
             line += &format!("; {note}");
         }
-        if self.notes().len() > NOTES_IN_REASON {
-            line += &format!("; and {} notes more", self.notes().len() - NOTES_IN_REASON);
+        if self.notes().len() > shown {
+            line += &format!("; and {} notes more", self.notes().len() - shown);
         }
         line
     }
@@ -101,14 +103,14 @@ fn report(machine: &Machine) -> String {
     if machine.quotas().is_empty() {
         row("quota", &"none found");
     }
-    for (index, quota) in machine.quotas().iter().enumerate() {
-        if index == LISTED_MAX {
-            let more = machine.quotas().len() - LISTED_MAX;
-            row("quota", &format_args!("and {more} more"));
-            break;
-        }
+    let listed = machine.quotas().len().min(LISTED_MAX);
+    for quota in &machine.quotas()[..listed] {
         let file = shown(&quota.file);
         row("quota", &format_args!("{} ({file})", in_words(quota)));
+    }
+    if machine.quotas().len() > listed {
+        let more = machine.quotas().len() - listed;
+        row("quota", &format_args!("and {more} more"));
     }
     for grant in machine.grants() {
         row("engine", grant);

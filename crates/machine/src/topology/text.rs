@@ -83,19 +83,20 @@ impl Display for Topology {
                 text += &format!(" size={}", show_size(bytes));
             }
         }
-        for (index, Node { id, cpus }) in self.nodes.iter().enumerate() {
-            let before = if index == 0 { "\nnode" } else { "" };
+        let mut before = "\nnode";
+        for Node { id, cpus } in &self.nodes {
             text += &format!("{before} {id}:{cpus}");
+            before = "";
         }
         add(&mut text, "\npackage ", &mut self.packages.iter());
         writeln!(out, "{text}")
     }
 }
 
-fn add(text: &mut String, name: &str, groups: &mut dyn Iterator<Item = &CpuList>) {
-    for (index, group) in groups.enumerate() {
-        *text += if index == 0 { name } else { " " };
-        *text += &group.to_string();
+fn add(text: &mut String, mut before: &str, groups: &mut dyn Iterator<Item = &CpuList>) {
+    for group in groups {
+        *text += &format!("{before}{group}");
+        before = " ";
     }
 }
 
