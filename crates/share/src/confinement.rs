@@ -229,14 +229,14 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
         Err(error) => return Err(Refusal::system(folder, "read", &error)),
     };
     let mut names = Vec::new();
-    for name in found {
-        if resembles_record(&name) {
+    for name in &found {
+        if resembles_record(name) {
             let (Ok(place) | Err(place)) = names.binary_search(&name);
             names.insert(place, name);
         }
     }
-    for name in names {
-        match examine(&folder.join(&name)) {
+    for name in &names {
+        match examine(&folder.join(name)) {
             Ok(Taken::Ours(_)) => records.restored.push(name.to_string_lossy().into()),
             Ok(Taken::Owned) => records.owned.push(name.to_string_lossy().into()),
             Ok(Taken::Missing) => {}
@@ -252,7 +252,8 @@ fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
 
 fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder)?.flatten() {
+    for entry in fs::read_dir(folder)? {
+        let Ok(entry) = entry else { continue };
         names.push(entry.file_name());
     }
     Ok(names)

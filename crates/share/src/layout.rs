@@ -219,9 +219,8 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = self.bytes.iter().position(|byte| *byte == 0);
-        let text = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(NAME_BYTES)]);
-        for c in text.chars() {
+        let text = String::from_utf8_lossy(&self.bytes);
+        for c in text.chars().take_while(|c| *c != '\0') {
             write!(f, "{}", if c.is_control() { '?' } else { c })?;
         }
         Ok(())

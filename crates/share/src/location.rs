@@ -83,10 +83,9 @@ impl Location {
         // standard requires such a value to be ignored. A process may have changed its user but
         // kept the variable; it must then not leave the new user's files in the former user's
         // folder.
-        if let Some(runtime) = set(RUNTIME_FOLDER)
-            .map(PathBuf::from)
-            .filter(|folder| folder.is_absolute() && own(folder))
-        {
+        let runtime = set(RUNTIME_FOLDER).map(PathBuf::from);
+        let runtime = runtime.filter(|folder| folder.is_absolute() && own(folder));
+        if let Some(runtime) = runtime {
             return within(runtime.join("tidegate"), RUNTIME_FOLDER);
         }
         let has_memory = exists(Path::new("/dev/shm"));

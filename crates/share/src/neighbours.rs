@@ -49,7 +49,7 @@ impl Neighbours {
     }
 
     fn compare(&mut self, stat: &str, snapshot: &Snapshot, now: Nanos) -> u64 {
-        let (mut set, mut jobs, mut times) = (CpuMask::default(), Vec::new(), Vec::new());
+        let (mut set, mut jobs, mut times) = (CpuMask::EMPTY, Vec::new(), Vec::new());
         for Seen { row, .. } in &snapshot.alive {
             set = set.union(&row.report.mask);
             match jobs.binary_search(&row.owner) {
@@ -66,7 +66,7 @@ impl Neighbours {
             at: now,
             busy: busy_time(stat, &set),
             jobs,
-            used: times.into_iter().fold(0, u64::saturating_add),
+            used: times.iter().fold(0, |sum, time| time.saturating_add(sum)),
         };
         if let Some(before) = &self.before {
             self.load = measured.others_since(before).unwrap_or(self.load);
@@ -95,8 +95,8 @@ fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
     let mut ticks: u64 = 0;
     for line in stat.lines() {
         let mut fields = line.split(' ');
-        let cpu = fields.next().and_then(|name| name.strip_prefix("cpu"));
-        let cpu = cpu.and_then(|number| number.parse().ok());
+        let name = fields.next();
+        let cpu = name.and_then(|name| name.strip_prefix("cpu")?.parse().ok());
         if cpu.is_some_and(|cpu| set.contains(cpu)) {
             let times = fields.map_while(|field| field.parse::<u64>().ok());
             // These are user, nice, system, irq and softirq; idle and iowait are left out.

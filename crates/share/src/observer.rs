@@ -87,7 +87,7 @@ impl Observer {
     pub fn jobs(&mut self) -> Result<Vec<Job>, Refusal> {
         let snapshot = self.reader.read(&self.table, None, clock::now())?;
         let mut jobs = Vec::new();
-        for seen in snapshot.by_arrival(|_| true) {
+        for seen in &snapshot.by_arrival(|_| true) {
             jobs.push(Job::of(&seen.row, !seen.beats));
         }
         Ok(jobs)

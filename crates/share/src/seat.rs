@@ -51,7 +51,7 @@ impl Seat {
             beat: 0,
             cpu_time: 0,
             name: *name,
-            report: Report::new(CpuMask::default()),
+            report: Report::new(CpuMask::EMPTY),
         };
         table.write_row(index, &row)?;
         table.write_claim(index, claim)?;

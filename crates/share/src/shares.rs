@@ -55,7 +55,8 @@ impl Portion {
     /// Computes the portion of each job, in order of arrival, for the job in row `own`.
     pub(crate) fn of_all(snapshot: &Snapshot, own: usize) -> Vec<Self> {
         let (_, mut dividing, place) = jobs(snapshot, own, Seen::takes_part);
-        let mut allotments = Division::of(&dividing).allotments.into_iter();
+        let allotments = Division::of(&dividing).allotments;
+        let mut allotments = allotments.iter();
         let most = place.map_or(0, |place| {
             dividing[place].desire = dividing[place].limit;
             Division::of(&dividing).allotments[place]
@@ -65,10 +66,8 @@ impl Portion {
         for (seen, report) in jobs.iter().zip(&reports) {
             let is_own = seen.index == own;
             // The jobs that take part are in the same order here.
-            let allotment = match seen.takes_part() {
-                true => allotments.next().unwrap_or(0),
-                false => 0,
-            };
+            let allotment = seen.takes_part().then(|| allotments.next());
+            let allotment = *allotment.flatten().unwrap_or(&0);
             portions.push(Self {
                 mask: report.mask,
                 allotment,
@@ -88,7 +87,7 @@ fn jobs(
     select: fn(&Seen) -> bool,
 ) -> (Vec<&Seen>, Vec<Report>, Option<usize>) {
     let usual = snapshot.alive.iter().find(|seen| seen.index == own);
-    let usual = usual.map_or(CpuMask::default(), |seen| seen.row.report.mask);
+    let usual = usual.map_or(CpuMask::EMPTY, |seen| seen.row.report.mask);
     let jobs = snapshot.by_arrival(select);
     let place = jobs.iter().position(|seen| seen.index == own);
     let mut reports = Vec::new();
@@ -112,7 +111,7 @@ struct Division {
 impl Division {
     /// Divides the machine among the jobs with these `reports`, which must be in order of arrival.
     fn of(reports: &[Report]) -> Self {
-        let mut all = CpuMask::default();
+        let mut all = CpuMask::EMPTY;
         let mut claims = Vec::new();
         for report in reports {
             all = all.union(&report.mask);

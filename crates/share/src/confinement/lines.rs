@@ -154,10 +154,8 @@ impl Lines {
                 }
             }
         }
-        match self.of_first() {
-            Some((_, original)) if is_creator(original) => *original,
-            _ => now,
-        }
+        let first = self.of_first().filter(|(_, set)| is_creator(set));
+        first.map_or(now, |(_, original)| *original)
     }
 }
 
@@ -186,9 +184,9 @@ const EMPTY: &str = "none";
 
 fn set(text: &str) -> Option<CpuMask> {
     if text == EMPTY {
-        return Some(CpuMask::default());
+        return Some(CpuMask::EMPTY);
     }
-    let mut set = CpuMask::default();
+    let mut set = CpuMask::EMPTY;
     for part in text.split(',') {
         let (start, end) = part.split_once('-').unwrap_or((part, part));
         let (start, end): (usize, usize) = (start.parse().ok()?, end.parse().ok()?);

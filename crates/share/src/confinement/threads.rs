@@ -6,7 +6,6 @@ use crate::identity::{parent_of, start_of};
 use crate::mask::CpuMask;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::iter;
 use std::path::{Path, PathBuf};
 use tidegate_sync::thread::{CpuSet, Tid};
 
@@ -65,9 +64,9 @@ fn pass(lines: &Lines, name: &str, refused: &mut Option<u32>) -> usize {
         }
     }
     let masks = confined_masks(lines);
-    for pid in numbers(Path::new("/proc")) {
-        for (thread, original) in unlisted(lines, &masks, name, pid) {
-            restore(thread, &original);
+    for &pid in &numbers(Path::new("/proc")) {
+        for (thread, original) in &unlisted(lines, &masks, name, pid) {
+            restore(*thread, original);
         }
     }
     restored
@@ -92,7 +91,7 @@ fn confined_masks(lines: &Lines) -> Vec<CpuMask> {
 fn unlisted(lines: &Lines, confined: &[CpuMask], name: &str, pid: u32) -> Vec<(ThreadId, CpuMask)> {
     // The masks come first, because they are cheaper to read than environments.
     let mut tids = Vec::new();
-    for tid in numbers(&folder_of(pid).join("task")) {
+    for &tid in &numbers(&folder_of(pid).join("task")) {
         if let Some(now) = mask(tid).filter(|now| confined.contains(now)) {
             tids.push((tid, now));
         }
@@ -102,7 +101,7 @@ fn unlisted(lines: &Lines, confined: &[CpuMask], name: &str, pid: u32) -> Vec<(T
         return unlisted;
     }
     let parent = parent_of(&folder_of(pid)).unwrap_or(0);
-    for (tid, now) in tids {
+    for &(tid, now) in &tids {
         if let Some(thread) = thread(pid, tid).filter(|it| lines.place(*it).is_err()) {
             unlisted.push((thread, lines.inherited(now, pid, parent)));
         }
@@ -113,11 +112,15 @@ fn unlisted(lines: &Lines, confined: &[CpuMask], name: &str, pid: u32) -> Vec<(T
 /// Returns whether process `pid` belongs to the program: whether the record lists the first thread,
 /// or the environment names the record, of the process or one of its ancestors.
 fn is_part(lines: &Lines, name: &str, pid: u32) -> bool {
-    let mut line = iter::successors(Some(pid), |pid| parent_of(&folder_of(*pid)));
-    line.any(|pid| {
-        let is_listed = |first| lines.place(first).is_ok();
-        thread(pid, pid).is_some_and(is_listed) || is_named(pid, name)
-    })
+    let is_listed = |first| lines.place(first).is_ok();
+    let mut next = Some(pid);
+    while let Some(pid) = next {
+        if thread(pid, pid).is_some_and(is_listed) || is_named(pid, name) {
+            return true;
+        }
+        next = parent_of(&folder_of(pid));
+    }
+    false
 }
 
 /// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another
@@ -150,7 +153,7 @@ fn folder_of(pid: u32) -> PathBuf {
 /// Returns the numbers that name entries of `folder`.
 fn numbers(folder: &Path) -> Vec<u32> {
     let mut numbers = Vec::new();
-    for name in names(folder).unwrap_or_default() {
+    for name in &names(folder).unwrap_or_default() {
         if let Some(number) = name.to_str().and_then(|name| name.parse().ok()) {
             numbers.push(number);
         }
