@@ -318,8 +318,8 @@ impl Topology {
         kinds.push((among.len(), LevelKind::Machine, vec![among]));
         let mut finest = among.singletons();
         let mut levels = Vec::new();
-        for (_, kind, sets) in kinds {
-            let groups = coarsened(&finest, &sets, among);
+        for &(_, kind, ref sets) in &kinds {
+            let groups = coarsened(&finest, sets, among);
             if groups != finest {
                 finest = groups.clone();
                 levels.push(Level { kind, groups });
@@ -347,7 +347,7 @@ impl Topology {
             workers[cpus.rank(cpu)].push(worker);
         }
         let mut partitions = vec![workers];
-        for level in self.levels(&cpus) {
+        for level in &self.levels(&cpus) {
             let mut partition = Vec::new();
             for group in &level.groups {
                 let mut here = Vec::new();
@@ -382,9 +382,9 @@ impl Topology {
     #[must_use]
     pub fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
         let mut groups = among.singletons();
-        for (_, of, sets) in self.sets() {
-            groups = coarsened(&groups, &sets, among);
-            if of == kind && !sets.is_empty() {
+        for (_, of, sets) in &self.sets() {
+            groups = coarsened(&groups, sets, among);
+            if *of == kind && !sets.is_empty() {
                 return groups;
             }
         }
