@@ -7,8 +7,8 @@
 //!
 //! This module binds no thread and changes no mask.
 
-use crate::cpus::CpuList;
-use crate::files::{Files, garbled, of_this_thread};
+use crate::cpus::{CpuList, some_cpus};
+use crate::files::{Files, of_this_thread};
 
 const LINE: &str = "Cpus_allowed_list:";
 
@@ -21,14 +21,7 @@ pub(crate) fn allowed(files: &dyn Files) -> Result<CpuList, String> {
     let status = String::from_utf8_lossy(&content);
     let list = status.lines().find_map(|line| line.strip_prefix(LINE));
     let list = list.unwrap_or("").trim();
-    match list.parse::<CpuList>() {
-        Ok(cpus) if !cpus.is_empty() => Ok(cpus),
-        _ => Err(garbled(
-            &path,
-            list,
-            "a list of CPUs after Cpus_allowed_list",
-        )),
-    }
+    some_cpus(&path, list, "a list of CPUs after Cpus_allowed_list")
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Sets of CPUs in the kernel's own notation.
 
 use std::fmt;
-use std::ops::RangeInclusive;
+use std::ops::Range;
+use std::path::Path;
 use std::str::FromStr;
 
-use crate::files::escaped;
+use crate::files::{escaped, garbled};
 
 /// Lists with this CPU number or a larger one are rejected, and so are lists that name more CPUs
 /// than this, counting repetitions. Linux supports far fewer CPUs.
@@ -26,6 +27,12 @@ pub(crate) const CPU_NUMBER_END: usize = 1 << 16;
 pub struct CpuList(Vec<usize>);
 
 impl CpuList {
+    pub(crate) fn of(mut cpus: Vec<usize>) -> Self {
+        cpus.sort_unstable();
+        cpus.dedup();
+        Self(cpus)
+    }
+
     /// Returns the CPU numbers in ascending order, without duplicates.
     ///
     /// # Examples
@@ -86,6 +93,12 @@ impl CpuList {
         self.0.binary_search(&cpu).is_ok()
     }
 
+    /// Returns how many CPUs of the list have smaller numbers than `cpu`.
+    pub(crate) fn rank(&self, cpu: usize) -> usize {
+        let (Ok(rank) | Err(rank)) = self.0.binary_search(&cpu);
+        rank
+    }
+
     /// Returns the CPUs that are in both lists.
     ///
     /// # Examples
@@ -98,18 +111,18 @@ impl CpuList {
     /// ```
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        Self(
-            self.0
-                .iter()
-                .copied()
-                .filter(|&cpu| other.contains(cpu))
-                .collect(),
-        )
+        let mut both = self.clone();
+        both.0.retain(|&cpu| other.contains(cpu));
+        both
     }
 
     /// Returns one list per CPU.
     pub(crate) fn singletons(&self) -> Vec<Self> {
-        self.0.iter().map(|&cpu| Self(vec![cpu])).collect()
+        let mut lists = Vec::new();
+        for &cpu in &self.0 {
+            lists.push(Self(vec![cpu]));
+        }
+        lists
     }
 
     /// Returns whether every CPU of this list is in `other`.
@@ -130,10 +143,7 @@ impl CpuList {
 
 impl FromIterator<usize> for CpuList {
     fn from_iter<I: IntoIterator<Item = usize>>(cpus: I) -> Self {
-        let mut cpus: Vec<usize> = cpus.into_iter().collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        Self(cpus)
+        Self::of(cpus.into_iter().collect())
     }
 }
 
@@ -145,33 +155,41 @@ impl FromStr for CpuList {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
-        let count = |ranges: &Vec<RangeInclusive<usize>>| {
-            let lengths = ranges.iter().map(|range| range.end() - range.start() + 1);
-            lengths.sum::<usize>()
-        };
-        let ranges = ranges.filter(|ranges| count(ranges) <= CPU_NUMBER_END);
-        let ranges = ranges.ok_or_else(|| CpuListError(escaped(text)))?;
-        Ok(ranges.into_iter().flatten().collect())
+        let mut cpus = Vec::new();
+        for word in text.split(',') {
+            match range(word) {
+                Some(range) if cpus.len() + range.len() <= CPU_NUMBER_END => cpus.extend(range),
+                _ => return Err(CpuListError(escaped(text))),
+            }
+        }
+        Ok(Self::of(cpus))
+    }
+}
+
+/// Reads a list of CPUs that must not be empty.
+pub(crate) fn some_cpus(path: &Path, list: &str, expected: &str) -> Result<CpuList, String> {
+    match list.parse::<CpuList>() {
+        Ok(cpus) if !cpus.is_empty() => Ok(cpus),
+        _ => Err(garbled(path, list, expected)),
     }
 }
 
 /// Parses `7` or `4-7`.
-fn range(text: &str) -> Option<RangeInclusive<usize>> {
+fn range(text: &str) -> Option<Range<usize>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-    (first <= last && last < CPU_NUMBER_END).then_some(first..=last)
+    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last && last < CPU_NUMBER_END).then_some(first..last + 1)
 }
 
 impl fmt::Display for CpuList {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let runs = self.0.chunk_by(|low, high| low + 1 == *high);
-        for (index, run) in runs.enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            match run {
-                [cpu] => write!(out, "{comma}{cpu}")?,
-                _ => write!(out, "{comma}{}-{}", run[0], run[run.len() - 1])?,
+        let mut comma = "";
+        for run in self.0.chunk_by(|low, high| low + 1 == *high) {
+            write!(out, "{comma}{}", run[0])?;
+            if let [_, .., last] = run {
+                write!(out, "-{last}")?;
             }
+            comma = ",";
         }
         Ok(())
     }

@@ -59,21 +59,21 @@ impl fmt::Display for Grant {
 /// Reads the variables of all engines; `variable` returns the value of one. Adds problems to
 /// `notes`.
 pub(crate) fn read(
-    variable: impl Fn(&str) -> Option<OsString>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
     notes: &mut Vec<String>,
 ) -> Vec<Grant> {
     let mut grants = Vec::new();
-    for engine in ENGINES {
+    for engine in &ENGINES {
         let Some(value) = variable(engine.variable) else {
             continue;
         };
         let value = value.to_string_lossy();
-        match (engine.parse)(&value).filter(|&cpus| cpus > 0) {
-            Some(cpus) => grants.push(Grant {
+        match (engine.parse)(&value) {
+            Some(cpus) if cpus > 0 => grants.push(Grant {
                 variable: engine.variable,
                 cpus,
             }),
-            None => notes.push(invalid(engine.variable, &value, engine.expected)),
+            _ => notes.push(invalid(engine.variable, &value, engine.expected)),
         }
     }
     grants

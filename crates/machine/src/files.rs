@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Reading stops after this many bytes; no file read here is longer in practice.
 const FILE_BYTES_MAX: u64 = 1 << 24;
 
-/// The maximum number of characters of a file that an error message quotes.
+/// The maximum number of characters of a file, a variable or a word that a message quotes.
 const QUOTED_MAX: usize = 40;
 
 /// The files that describe a machine.
@@ -75,19 +75,14 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
 
 /// Formats the message about a file whose content is not in the expected format.
 pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
-    let start: String = content.chars().take(QUOTED_MAX).collect();
-    format!(
-        "{} holds `{}`, not {expected}",
-        shown(path),
-        escaped(&start)
-    )
+    let content = escaped(start(content));
+    format!("{} holds `{content}`, not {expected}", shown(path))
 }
 
 /// Formats the message about an environment variable whose value is not in the expected format.
 pub(crate) fn invalid(variable: &str, value: &str, expected: &str) -> String {
-    let start: String = value.chars().take(QUOTED_MAX).collect();
-    let start = escaped(&start);
-    format!("invalid value \"{start}\" for {variable}: expected {expected}")
+    let value = escaped(start(value));
+    format!("invalid value \"{value}\" for {variable}: expected {expected}")
 }
 
 /// Prepares a path for a terminal: on one line, with control characters escaped.
@@ -95,12 +90,18 @@ pub(crate) fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy())
 }
 
+/// Returns the part of a text that a message quotes.
+pub(crate) fn start(text: &str) -> &str {
+    let end = text.char_indices().nth(QUOTED_MAX);
+    end.map_or(text, |(end, _)| &text[..end])
+}
+
 /// Escapes the control characters of a text for a terminal.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_control() {
-            out.extend(character.escape_default());
+            out += &character.to_string().escape_default().to_string();
         } else {
             out.push(character);
         }

@@ -6,9 +6,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::affinity;
-use crate::cpus::CpuList;
+use crate::cpus::{CpuList, some_cpus};
 use crate::engine::{self, Grant};
-use crate::files::{Files, Root, garbled, text, unreadable};
+use crate::files::{Files, Root, text, unreadable};
 use crate::quota::{self, Quota};
 use crate::topology::Topology;
 
@@ -50,7 +50,7 @@ impl Machine {
     pub fn read() -> Self {
         let count = || std::thread::available_parallelism().ok().map(usize::from);
         let variable = |name: &str| std::env::var_os(name);
-        Self::from_files(&Root(Path::new("/")), count, variable)
+        Self::from_files(&Root(Path::new("/")), &count, &variable)
     }
 
     /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.
@@ -70,7 +70,7 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn read_from(root: &Path) -> Self {
-        Self::from_files(&Root(root), || None, |_| None)
+        Self::from_files(&Root(root), &|| None, &|_| None)
     }
 
     /// Creates a machine from a topology alone: without quotas, with an unknown affinity, and with
@@ -89,7 +89,7 @@ impl Machine {
     #[must_use]
     pub fn made_up(topology: Topology) -> Self {
         let topology = match topology.cpus().is_empty() {
-            true => Topology::flat(std::iter::once(0).collect()),
+            true => Topology::flat((0..1).collect()),
             false => topology,
         };
         Self {
@@ -106,22 +106,18 @@ impl Machine {
     /// environment variable.
     fn from_files(
         files: &dyn Files,
-        count: impl FnOnce() -> Option<usize>,
-        variable: impl Fn(&str) -> Option<OsString>,
+        count: &dyn Fn() -> Option<usize>,
+        variable: &dyn Fn(&str) -> Option<OsString>,
     ) -> Self {
         let mut notes = Vec::new();
         let grants = engine::read(variable, &mut notes);
-        let has_files = ["/proc", "/sys"].map(|dir| files.is_dir(Path::new(dir)));
-        if has_files == [false, false] {
+        if !files.is_dir(Path::new("/proc")) && !files.is_dir(Path::new("/sys")) {
             let counted = count();
-            notes.push("no /proc and no /sys here".to_owned());
             return Self {
-                affinity: None,
                 counted,
-                quotas: Vec::new(),
                 grants,
-                topology: Topology::flat((0..counted.unwrap_or(1)).collect()),
-                notes,
+                notes: vec!["no /proc and no /sys here".to_owned()],
+                ..Self::made_up(Topology::flat((0..counted.unwrap_or(1)).collect()))
             };
         }
         let mut noted = |result: Result<CpuList, String>| result.map_err(|it| notes.push(it)).ok();
@@ -282,10 +278,11 @@ impl Machine {
     /// Returns the number of workers for `cpus` CPUs under a quota. At least 1: no stored list is
     /// empty, and neither a quota nor a grant is 0.
     fn bounded(&self, cpus: usize, quota: Option<&Quota>) -> usize {
-        let grants = self.grants.iter().map(|grant| grant.cpus);
-        grants
-            .chain(quota.map(Quota::workers))
-            .fold(cpus, usize::min)
+        let mut workers = quota.map_or(cpus, |quota| quota.workers().min(cpus));
+        for grant in &self.grants {
+            workers = workers.min(grant.cpus);
+        }
+        workers
     }
 
     /// Returns the CPUs that the calling thread may run on now, including offline ones; `None` if
@@ -331,10 +328,8 @@ impl Machine {
             return None;
         }
         let allowed = now.filter(|now| Some(now) != before);
-        let usable = usable(
-            self.topology.cpus(),
-            allowed.as_ref().or(self.affinity.as_ref()),
-        );
+        let allowed = allowed.as_ref().or(self.affinity.as_ref());
+        let usable = usable(self.topology.cpus(), allowed);
         let mut notes = Vec::new();
         let quotas = quota::read(&files, &mut notes);
         if notes.iter().any(|note| !self.notes.contains(note)) {
@@ -387,8 +382,5 @@ fn smallest(quotas: &[Quota]) -> Option<&Quota> {
 fn online(files: &dyn Files) -> Result<CpuList, String> {
     let file = Path::new("/sys/devices/system/cpu/online");
     let listed = text(files, file).map_err(|error| unreadable(file, &error))?;
-    match listed.parse::<CpuList>() {
-        Ok(cpus) if !cpus.is_empty() => Ok(cpus),
-        _ => Err(garbled(file, &listed, "a list of CPUs")),
-    }
+    some_cpus(file, &listed, "a list of CPUs")
 }

@@ -30,8 +30,8 @@ pub(crate) enum Version {
 /// One line of mountinfo.
 #[derive(Debug)]
 pub(crate) struct Mount {
-    id: u64,
-    parent: u64,
+    id: usize,
+    parent: usize,
     /// True if the list has no other mount with the parent's id.
     orphan: bool,
     /// The directory of the mounted file system that is visible at `point`. In a cgroup hierarchy,
@@ -49,9 +49,11 @@ pub(crate) struct Mounts(Vec<Mount>);
 impl Mounts {
     /// Parses mountinfo. Skips lines that do not have the form shown above.
     pub(crate) fn parse(mountinfo: &[u8]) -> Self {
-        let lines = mountinfo.split(|&byte| byte == b'\n');
-        let mut mounts: Vec<Mount> = lines.filter_map(mount).collect();
-        let mut ids: Vec<u64> = mounts.iter().map(|mount| mount.id).collect();
+        let (mut mounts, mut ids) = (Vec::new(), Vec::new());
+        for mount in split(mountinfo, b'\n').filter_map(mount) {
+            ids.push(mount.id);
+            mounts.push(mount);
+        }
         ids.sort_unstable();
         for mount in &mut mounts {
             mount.orphan = mount.parent == mount.id || ids.binary_search(&mount.parent).is_err();
@@ -60,9 +62,8 @@ impl Mounts {
     }
 
     pub(crate) fn of(&self, version: Version) -> impl Iterator<Item = &Mount> {
-        self.0
-            .iter()
-            .filter(move |mount| mount.version == Some(version))
+        let mounts = self.0.iter();
+        mounts.filter(move |mount| mount.version == Some(version))
     }
 
     /// Whether `path` resolves to `mount`, and not to a mount that hides it.
@@ -73,22 +74,27 @@ impl Mounts {
 
     /// Returns the mount that `path` resolves to.
     fn at(&self, path: &Path) -> Option<&Mount> {
-        let on_the_way = |mount: &&Mount| path.starts_with(&mount.point);
-        let depth = |mount: &&Mount| mount.point.components().count();
-        let mut here = self
-            .0
-            .iter()
-            .filter(|mount| mount.orphan)
-            .filter(on_the_way)
-            .max_by_key(depth)?;
+        let depth = |mount: &Mount| mount.point.components().count();
+        let mut root: Option<&Mount> = None;
+        for mount in self.0.iter().filter(|mount| mount.orphan) {
+            let is_deeper = |root: &Mount| depth(mount) >= depth(root);
+            if path.starts_with(&mount.point) && root.is_none_or(is_deeper) {
+                root = Some(mount);
+            }
+        }
+        let mut here = root?;
         // Each step goes to a child, so without cycles there are fewer steps than mounts. The bound
         // ends the loop even if the parents form a cycle.
         for _ in 1..self.0.len() {
-            let children = self
-                .0
-                .iter()
-                .filter(|mount| !mount.orphan && mount.parent == here.id);
-            match children.filter(on_the_way).min_by_key(depth) {
+            let mut next: Option<&Mount> = None;
+            let is_child = |mount: &&Mount| !mount.orphan && mount.parent == here.id;
+            for child in self.0.iter().filter(is_child) {
+                let is_nearer = |next: &Mount| depth(child) < depth(next);
+                if path.starts_with(&child.point) && next.is_none_or(is_nearer) {
+                    next = Some(child);
+                }
+            }
+            match next {
                 Some(child) => here = child,
                 None => break,
             }
@@ -98,32 +104,36 @@ impl Mounts {
 }
 
 fn mount(line: &[u8]) -> Option<Mount> {
-    let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
-    let dash = fields.iter().skip(6).position(|&field| field == b"-")? + 6;
-    let super_options = fields.get(dash + 3)?;
-    let version = match *fields.get(dash + 1)? {
+    let mut fields = split(line, b' ');
+    let (id, parent, _) = (fields.next()?, fields.next()?, fields.next()?);
+    let (root, point, _) = (fields.next()?, fields.next()?, fields.next()?);
+    while fields.next()? != b"-" {}
+    let (kind, _, super_options) = (fields.next()?, fields.next()?, fields.next()?);
+    let version = match kind {
         b"cgroup2" => Some(Version::V2),
         b"cgroup" if has_cpu(super_options) => Some(Version::V1),
         _ => None,
     };
     Some(Mount {
-        id: number(fields[0])?,
-        parent: number(fields[1])?,
+        id: number(id)?,
+        parent: number(parent)?,
         orphan: false,
-        root: path(&unescaped(fields[3])),
-        point: path(&unescaped(fields[4])),
+        root: path(&unescaped(root)),
+        point: path(&unescaped(point)),
         version,
     })
 }
 
 /// Whether a comma-separated list of controllers includes `cpu`.
 pub(crate) fn has_cpu(controllers: &[u8]) -> bool {
-    controllers
-        .split(|&byte| byte == b',')
-        .any(|name| name == b"cpu")
+    split(controllers, b',').any(|name| name == b"cpu")
 }
 
-fn number(digits: &[u8]) -> Option<u64> {
+pub(crate) fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    bytes.split(move |&byte| byte == separator)
+}
+
+fn number(digits: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 

@@ -20,12 +20,11 @@
 //! idle one. `cpu.max.burst` is ignored because it only moves time between periods. The CPU time
 //! that siblings under the same limit use is ignored, too.
 
-use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::files::{Files, garbled, of_this_thread, shown, text, unreadable};
-use crate::mounts::{Mounts, Version, has_cpu, path};
+use crate::mounts::{Mounts, Version, has_cpu, path, split};
 
 #[cfg(test)]
 mod tests;
@@ -66,14 +65,11 @@ impl Quota {
 /// Reads the limits of this thread's own cgroup and then those of its ancestors, from the nearest
 /// up. Adds problems to `notes`.
 pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
-    let read = |name| of_this_thread(files, name);
-    let (groups, mounts) = match (read("cgroup"), read("mountinfo")) {
-        (Ok((_, groups)), Ok((_, mounts))) => (own_groups(&groups), Mounts::parse(&mounts)),
-        (groups, mounts) => {
-            notes.extend([groups.err(), mounts.err()].into_iter().flatten());
-            return Vec::new();
-        }
+    let mut read = |name| of_this_thread(files, name).map_err(|note| notes.push(note));
+    let (Ok((_, groups)), Ok((_, mounts))) = (read("cgroup"), read("mountinfo")) else {
+        return Vec::new();
     };
+    let (groups, mounts) = (own_groups(&groups), Mounts::parse(&mounts));
     let mut steps = Vec::new();
     for (index, (version, group)) in groups.iter().enumerate() {
         let gap = match climb(files, &mounts, *version, group, &mut steps) {
@@ -87,13 +83,12 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
             notes.push(format!("no mount shows the cgroup {}{gap}", shown(group)));
         }
     }
-    steps.sort_by_key(|step| std::cmp::Reverse(step.group.components().count()));
     let mut quotas = Vec::new();
     for step in steps {
         match step.limit {
-            Limit::Quota(quota) => quotas.push(quota),
-            Limit::Unknown(note) => notes.push(note),
-            Limit::None => {}
+            Ok(Some(quota)) => quotas.push(quota),
+            Ok(None) => {}
+            Err(note) => notes.push(note),
         }
     }
     quotas
@@ -105,17 +100,23 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
 /// The path can contain colons.
 fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
     let group = |line: &[u8]| {
-        let mut fields = line.splitn(3, |&byte| byte == b':');
-        let (id, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
+        let mut fields = split(line, b':');
+        let (id, controllers) = (fields.next()?, fields.next()?);
+        let group = line.get(id.len() + controllers.len() + 2..)?;
         match (id, controllers) {
             (b"0", b"") => Some((Version::V2, path(group))),
             _ if has_cpu(controllers) => Some((Version::V1, path(group))),
             _ => None,
         }
     };
-    let lines = cgroup.split(|&byte| byte == b'\n');
-    let mut groups: Vec<_> = lines.filter_map(group).collect();
-    groups.sort_by_key(|(version, _)| *version == Version::V2);
+    let (mut groups, mut others) = (Vec::new(), Vec::new());
+    for found in split(cgroup, b'\n').filter_map(group) {
+        match found.0 {
+            Version::V1 => groups.push(found),
+            Version::V2 => others.push(found),
+        }
+    }
+    groups.append(&mut others);
     groups
 }
 
@@ -136,20 +137,16 @@ struct Step {
     limit: Limit,
 }
 
-enum Limit {
-    None,
-    Unknown(String),
-    Quota(Quota),
-}
+type Limit = Result<Option<Quota>, String>;
 
-impl Limit {
-    /// Returns the precedence of this limit. If two mounts show different limits of the same
-    /// cgroup, the limit with the higher rank is kept.
+impl Step {
+    /// Returns the precedence of the limit. If two mounts show different limits of the same cgroup,
+    /// the limit with the higher rank is kept.
     fn rank(&self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Unknown(_) => 1,
-            Self::Quota(_) => 2,
+        match self.limit {
+            Ok(None) => 0,
+            Err(_) => 1,
+            Ok(Some(_)) => 2,
         }
     }
 }
@@ -164,85 +161,70 @@ fn climb(
 ) -> View {
     let mut view = View::Nothing;
     for mount in mounts.of(version) {
-        let Some(way) = Way::between(&mount.root, group) else {
+        let Some((way, is_whole)) = between(&mount.root, group) else {
             continue;
         };
-        for depth in (0..=way.names.len()).rev() {
-            let below = |top: &Path| {
-                let mut path = top.to_owned();
-                path.extend(&way.names[..depth]);
-                path
+        for part in way.ancestors() {
+            let below = |top: &Path| match part.parent() {
+                Some(_) => top.join(part),
+                // Joining an empty path would add a slash.
+                None => top.to_owned(),
             };
             let dir = below(&mount.point);
             if !mounts.shows(mount, &dir) || !files.is_dir(&dir) {
                 continue;
             }
-            let is_own = way.whole && depth == way.names.len();
+            let is_own = is_whole && part == way;
             view = view.max(if is_own { View::Whole } else { View::Above });
             let group = below(&mount.root);
             let limit = limit(files, version, &dir, &group);
-            add(
-                steps,
-                Step {
-                    version,
-                    group,
-                    limit,
-                },
-            );
+            let step = Step {
+                version,
+                group,
+                limit,
+            };
+            add(steps, step);
         }
     }
     view
 }
 
-/// Adds a step. If there already is a step for the same cgroup, replaces it only if the new limit
-/// has a higher rank.
+/// Adds a step behind those that are as deep or deeper. If there already is a step for the same
+/// cgroup, replaces it only if the new limit has a higher rank.
 fn add(steps: &mut Vec<Step>, step: Step) {
     let same = |it: &&mut Step| it.version == step.version && it.group == step.group;
     match steps.iter_mut().find(same) {
-        None => steps.push(step),
-        Some(known) if known.limit.rank() < step.limit.rank() => *known = step,
+        None => {
+            let depth = |it: &Step| it.group.components().count();
+            let place = steps.partition_point(|it| depth(it) >= depth(&step));
+            steps.insert(place, step);
+        }
+        Some(known) if known.rank() < step.rank() => *known = step,
         Some(_) => {}
     }
 }
 
-/// The path from the root of a mount down to a cgroup.
-struct Way<'a> {
-    names: Vec<&'a OsStr>,
-    /// False if the mount's root is so far above the namespace that the first names are unknown.
-    /// Then `names` is empty.
-    whole: bool,
-}
-
-impl<'a> Way<'a> {
-    /// Returns `None` if the cgroup is not below the root.
-    fn between(root: &Path, group: &'a Path) -> Option<Self> {
-        let (root_ups, root_names) = ups_and_names(root)?;
-        let (group_ups, group_names) = ups_and_names(group)?;
-        if root_ups == group_ups {
-            let below = group_names.starts_with(&root_names);
-            return below.then(|| Self {
-                names: group_names[root_names.len()..].to_vec(),
-                whole: true,
-            });
-        }
-        let above = root_ups > group_ups && root_names.is_empty();
-        above.then_some(Self {
-            names: Vec::new(),
-            whole: false,
-        })
+/// Returns the path from the root of a mount down to a cgroup, and whether it is the whole path.
+/// The path is empty and not whole if the root is so far above the namespace that the first names
+/// are unknown. Returns `None` if the cgroup is not below the root.
+fn between<'a>(root: &Path, group: &'a Path) -> Option<(&'a Path, bool)> {
+    let (root_ups, root_names) = ups_and_names(root)?;
+    let (group_ups, _) = ups_and_names(group)?;
+    if root_ups == group_ups {
+        return Some((group.strip_prefix(root).ok()?, true));
     }
+    let above = root_ups > group_ups && root_names == 0;
+    above.then_some((Path::new(""), false))
 }
 
-/// Splits a path such as `/../../a/b`, which begins outside the namespace, into 2 and `[a, b]`.
-///
-/// Returns `None` if the path has another form.
-fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
-    let mut ups = 0;
-    let mut names = Vec::new();
+/// Counts the steps up and the names in a path such as `/../../a/b`, which begins outside the
+/// namespace. Returns `None` if the path has another form.
+fn ups_and_names(path: &Path) -> Option<(usize, usize)> {
+    let (mut ups, mut names) = (0, 0);
     for component in path.strip_prefix("/").ok()?.components() {
         match component {
-            Component::ParentDir if names.is_empty() => ups += 1,
-            Component::Normal(name) => names.push(name),
+            Component::ParentDir if names == 0 => ups += 1,
+            Component::Normal(_) => names += 1,
             _ => return None,
         }
     }
@@ -255,15 +237,8 @@ fn limit(files: &dyn Files, version: Version, dir: &Path, group: &Path) -> Limit
         Version::V1 => (dir.join("cpu.cfs_quota_us"), read_v1),
         Version::V2 => (dir.join("cpu.max"), read_v2),
     };
-    match read(files, &file) {
-        Ok(None) => Limit::None,
-        Err(note) => Limit::Unknown(note),
-        Ok(Some(cpus)) => Limit::Quota(Quota {
-            cpus,
-            from: group.to_owned(),
-            file,
-        }),
-    }
+    let from = group.to_owned();
+    Ok(read(files, &file)?.map(|cpus| Quota { cpus, from, file }))
 }
 
 /// Reads `cpu.max`: `max 100000` or `50000 100000`, a quota and a period in microseconds.
@@ -276,9 +251,10 @@ fn read_v2(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
         Some((quota, period)) => ratio(quota, period),
         None => None,
     };
-    limit
-        .map(Some)
-        .ok_or_else(|| garbled(file, &content, "`max` or a quota, and a period"))
+    let expected = "`max` or a quota, and a period";
+    Ok(Some(
+        limit.ok_or_else(|| garbled(file, &content, expected))?,
+    ))
 }
 
 /// Reads `cpu.cfs_quota_us`, in microseconds per period or -1 for no limit, and the period.
@@ -292,9 +268,9 @@ fn read_v1(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
     let period_file = file.with_file_name("cpu.cfs_period_us");
     let period = text(files, &period_file).map_err(|error| unreadable(&period_file, &error))?;
     let both = format!("{quota} per {period}");
-    ratio(&quota, &period)
-        .map(Some)
-        .ok_or_else(|| garbled(file, &both, "-1 or a quota, and a period"))
+    let expected = "-1 or a quota, and a period";
+    let limit = ratio(&quota, &period).ok_or_else(|| garbled(file, &both, expected))?;
+    Ok(Some(limit))
 }
 
 fn text_if_there(files: &dyn Files, file: &Path) -> Result<Option<String>, String> {

@@ -44,15 +44,17 @@ impl Machine {
             },
         };
         let mut line = format!("{workers} of {} cpus: {source}", self.cpus_online());
-        if !sources.is_empty() {
-            let others: Vec<String> = sources.into_iter().map(|(_, name)| name).collect();
-            line += &format!(", within {}", others.join(", "));
+        let mut before = ", within ";
+        for (_, name) in &sources {
+            line += &format!("{before}{name}");
+            before = ", ";
         }
-        for note in self.notes().iter().take(NOTES_IN_REASON) {
+        let shown = self.notes().len().min(NOTES_IN_REASON);
+        for note in &self.notes()[..shown] {
             line += &format!("; {note}");
         }
-        if self.notes().len() > NOTES_IN_REASON {
-            line += &format!("; and {} notes more", self.notes().len() - NOTES_IN_REASON);
+        if self.notes().len() > shown {
+            line += &format!("; and {} notes more", self.notes().len() - shown);
         }
         line
     }
@@ -61,14 +63,16 @@ impl Machine {
     /// source that may be the cause of another one precedes it: an engine may have set the
     /// affinity.
     fn sources(&self) -> Vec<(usize, String)> {
-        let grants = self.grants().iter();
-        let mut sources: Vec<_> = grants
-            .map(|grant| (grant.cpus, grant.to_string()))
-            .collect();
-        let quota = self.quota();
-        sources.extend(quota.map(|it| (it.workers(), format!("cgroup {}", in_words(it)))));
-        let affinity = self.affinity();
-        sources.extend(affinity.map(|cpus| (self.usable().len(), format!("affinity {cpus}"))));
+        let mut sources = Vec::new();
+        for grant in self.grants() {
+            sources.push((grant.cpus, grant.to_string()));
+        }
+        if let Some(quota) = self.quota() {
+            sources.push((quota.workers(), format!("cgroup {}", in_words(quota))));
+        }
+        if let Some(cpus) = self.affinity() {
+            sources.push((self.usable().len(), format!("affinity {cpus}")));
+        }
         sources
     }
 }
@@ -82,79 +86,70 @@ fn in_words(quota: &Quota) -> String {
 impl Display for Machine {
     /// Formats the whole report, with a label and a value on each line.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        report(self, out)
+        out.write_str(&report(self))
     }
 }
 
-fn report(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn report(machine: &Machine) -> String {
     let topology = machine.topology();
-    let mut row = |label: &str, value: &dyn Display| writeln!(out, "{label:<10}{value}");
-    row("workers", &machine.reason())?;
-    row("online", topology.cpus())?;
+    let mut text = String::new();
+    let mut row = |label: &str, value: &dyn Display| text += &format!("{label:<10}{value}\n");
+    row("workers", &machine.reason());
+    row("online", topology.cpus());
     match machine.affinity() {
-        Some(cpus) => row("affinity", cpus)?,
-        None => row("affinity", &"unknown")?,
+        Some(cpus) => row("affinity", cpus),
+        None => row("affinity", &"unknown"),
     }
     if machine.quotas().is_empty() {
-        row("quota", &"none found")?;
+        row("quota", &"none found");
     }
-    for quota in machine.quotas().iter().take(LISTED_MAX) {
-        row(
-            "quota",
-            &format_args!("{} ({})", in_words(quota), shown(&quota.file)),
-        )?;
+    let listed = machine.quotas().len().min(LISTED_MAX);
+    for quota in &machine.quotas()[..listed] {
+        let file = shown(&quota.file);
+        row("quota", &format_args!("{} ({file})", in_words(quota)));
     }
-    if machine.quotas().len() > LISTED_MAX {
-        row(
-            "quota",
-            &format_args!("and {} more", machine.quotas().len() - LISTED_MAX),
-        )?;
+    if machine.quotas().len() > listed {
+        let more = machine.quotas().len() - listed;
+        row("quota", &format_args!("and {more} more"));
     }
     for grant in machine.grants() {
-        row("engine", grant)?;
+        row("engine", grant);
     }
-    row("packages", &counted(topology.packages()))?;
-    let nodes: Vec<CpuList> = topology
-        .nodes()
-        .iter()
-        .map(|node| node.cpus.clone())
-        .collect();
-    row("nodes", &counted(&nodes))?;
-    row("cores", &counted(topology.cores()))?;
+    row("packages", &counted(&mut topology.packages().iter()));
+    row("nodes", &counted(&mut topology.node_cpus()));
+    row("cores", &counted(&mut topology.cores().iter()));
     if topology.caches().is_empty() {
-        row("caches", &counted(&[]))?;
+        row("caches", &"unknown");
     }
-    let alike = |a: &Cache, b: &Cache| (a.level, a.kind, a.bytes) == (b.level, b.kind, b.bytes);
-    for caches in topology.caches().chunk_by(alike) {
-        let sharers: Vec<CpuList> = caches.iter().map(|cache| cache.cpus.clone()).collect();
-        row(
-            "cache",
-            &format_args!("{}, {}", named(&caches[0]), counted(&sharers)),
-        )?;
+    for caches in topology.caches().chunk_by(Cache::is_like) {
+        let sharers = counted(&mut caches.iter().map(|cache| &cache.cpus));
+        row("cache", &format_args!("{}, {sharers}", named(&caches[0])));
     }
-    machine
-        .notes()
-        .iter()
-        .try_for_each(|note| row("note", note))
+    for note in machine.notes() {
+        row("note", note);
+    }
+    text
 }
 
 /// Formats groups as in `2: 0-1 | 2-3`.
-fn counted(groups: &[CpuList]) -> String {
-    if groups.is_empty() {
+fn counted(groups: &mut dyn ExactSizeIterator<Item = &CpuList>) -> String {
+    let count = groups.len();
+    if count == 0 {
         return "unknown".to_owned();
     }
-    let listed = groups.iter().take(LISTED_MAX);
-    let words: Vec<String> = listed
-        .map(|group| match group.is_empty() {
-            true => "no cpus".to_owned(),
-            false => group.to_string(),
-        })
-        .collect();
-    let more = match groups.len().saturating_sub(LISTED_MAX) {
-        0 => String::new(),
-        more => format!(" | and {more} more"),
-    };
-    format!("{}: {}{more}", groups.len(), words.join(" | "))
+    let mut line = count.to_string();
+    for (index, group) in groups.enumerate() {
+        line += if index == 0 { ": " } else { " | " };
+        if index == LISTED_MAX {
+            line += &format!("and {} more", count - LISTED_MAX);
+            break;
+        }
+        match group.is_empty() {
+            true => line += "no cpus",
+            false => line += &group.to_string(),
+        }
+    }
+    line
 }
 
 /// Formats a cache as in `L1 data 32 KiB`.
@@ -166,9 +161,7 @@ fn named(cache: &Cache) -> String {
     };
     let size = match cache.bytes {
         None => " of unknown size".to_owned(),
-        Some(bytes) if bytes % (1 << 20) == 0 => {
-            format!(" {} MiB", bytes >> 20)
-        }
+        Some(bytes) if bytes % (1 << 20) == 0 => format!(" {} MiB", bytes >> 20),
         Some(bytes) => format!(" {} KiB", bytes >> 10),
     };
     format!("L{}{kind}{size}", cache.level)

@@ -12,7 +12,6 @@
 //! change when CPUs come and go. Dies and clusters are not levels: if they matter, their CPUs share
 //! a cache.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use tidegate_policy::PlaceTree;
@@ -89,6 +88,10 @@ impl Cache {
             CacheKind::Unified => "",
         };
         format!("L{}{holds}", self.level)
+    }
+
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (self.level, self.kind, self.bytes) == (other.level, other.kind, other.bytes)
     }
 }
 
@@ -273,6 +276,10 @@ impl Topology {
         &self.nodes
     }
 
+    pub(crate) fn node_cpus(&self) -> impl ExactSizeIterator<Item = &CpuList> {
+        self.nodes.iter().map(|node| &node.cpus)
+    }
+
     /// Returns the CPUs of each package; empty if unknown.
     ///
     /// # Examples
@@ -308,13 +315,13 @@ impl Topology {
     #[must_use]
     pub fn levels(&self, among: &CpuList) -> Vec<Level> {
         let mut kinds = self.sets();
-        kinds.push((LevelKind::Machine, vec![among]));
+        kinds.push((among.len(), LevelKind::Machine, vec![among]));
         let mut finest = among.singletons();
         let mut levels = Vec::new();
-        for (kind, sets) in kinds {
-            let groups = coarsened(&finest, sets.iter().map(|set| set.intersection(among)));
+        for &(_, kind, ref sets) in &kinds {
+            let groups = coarsened(&finest, sets, among);
             if groups != finest {
-                finest.clone_from(&groups);
+                finest = groups.clone();
                 levels.push(Level { kind, groups });
             }
         }
@@ -334,23 +341,25 @@ impl Topology {
     /// ```
     #[must_use]
     pub fn places(&self, stands: &[usize]) -> PlaceTree {
-        let mut workers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let cpus = CpuList::of(stands.to_vec());
+        let mut workers = vec![Vec::new(); cpus.len()];
         for (worker, &cpu) in stands.iter().enumerate() {
-            workers.entry(cpu).or_default().push(worker);
+            workers[cpus.rank(cpu)].push(worker);
         }
-        let workers_on = |group: &CpuList| -> Vec<usize> {
-            let here = group.as_slice().iter().filter_map(|cpu| workers.get(cpu));
-            here.flatten().copied().collect()
-        };
-        let cpus: CpuList = stands.iter().copied().collect();
-        let levels = self.levels(&cpus);
-        let partitions = levels.iter().map(|level| level.groups.clone());
-        let groups: Vec<Vec<Vec<usize>>> = std::iter::once(cpus.singletons())
-            .chain(partitions)
-            .map(|partition| partition.iter().map(workers_on).collect())
-            .collect();
+        let mut partitions = vec![workers];
+        for level in &self.levels(&cpus) {
+            let mut partition = Vec::new();
+            for group in &level.groups {
+                let mut here = Vec::new();
+                for &cpu in group.as_slice() {
+                    here.extend_from_slice(&partitions[0][cpus.rank(cpu)]);
+                }
+                partition.push(here);
+            }
+            partitions.push(partition);
+        }
         // This never fails, because levels are nested partitions.
-        PlaceTree::from_groups(stands.len(), &groups)
+        PlaceTree::from_groups(stands.len(), &partitions)
             .unwrap_or_else(|_| PlaceTree::flat(stands.len()))
     }
 
@@ -372,64 +381,83 @@ impl Topology {
     /// ```
     #[must_use]
     pub fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
-        let kinds = self.sets();
-        let known = |(of, sets): &(LevelKind, Vec<&CpuList>)| *of == kind && !sets.is_empty();
-        let Some(last) = kinds.iter().position(known) else {
-            return vec![among.clone()];
-        };
-        kinds[..=last]
-            .iter()
-            .fold(among.singletons(), |finer, (_, sets)| {
-                coarsened(&finer, sets.iter().map(|set| set.intersection(among)))
-            })
+        let mut groups = among.singletons();
+        for (_, of, sets) in &self.sets() {
+            groups = coarsened(&groups, sets, among);
+            if *of == kind && !sets.is_empty() {
+                return groups;
+            }
+        }
+        vec![among.clone()]
     }
 
-    /// Returns all sets of CPUs that share something, grouped by kind. Kinds with small sets come
-    /// first.
-    fn sets(&self) -> Vec<(LevelKind, Vec<&CpuList>)> {
-        let mut sets = vec![(LevelKind::Core, self.cores.iter().collect())];
+    /// Returns all sets of CPUs that share something, grouped by kind, each kind with the size of
+    /// its largest set. Kinds with small sets come first.
+    fn sets<'a>(&'a self) -> Vec<(usize, LevelKind, Vec<&'a CpuList>)> {
+        let mut kinds: Vec<(usize, LevelKind, Vec<&CpuList>)> = Vec::new();
+        let mut add = |kind, sets: &mut dyn Iterator<Item = &'a CpuList>| {
+            let (mut size, mut list) = (0, Vec::new());
+            for set in sets {
+                size = set.len().max(size);
+                list.push(set);
+            }
+            // If several kinds have equal partitions, the kind that was added first names the level.
+            let place = kinds.partition_point(|&(other, ..)| other <= size);
+            kinds.insert(place, (size, kind, list));
+        };
+        add(LevelKind::Core, &mut self.cores.iter());
         for caches in self.caches.chunk_by(|a, b| a.level == b.level) {
             let holds_data = |cache: &&Cache| cache.kind != CacheKind::Instruction;
-            let cpus = caches.iter().filter(holds_data).map(|cache| &cache.cpus);
-            sets.push((LevelKind::Cache(caches[0].level), cpus.collect()));
+            let mut cpus = caches.iter().filter(holds_data).map(|cache| &cache.cpus);
+            add(LevelKind::Cache(caches[0].level), &mut cpus);
         }
-        sets.push((
-            LevelKind::Node,
-            self.nodes.iter().map(|node| &node.cpus).collect(),
-        ));
-        sets.push((LevelKind::Package, self.packages.iter().collect()));
-        // The sort is stable, so if several kinds have equal partitions, the kind that was added
-        // first names the level.
-        sets.sort_by_key(|(_, sets): &(LevelKind, Vec<&CpuList>)| {
-            sets.iter().map(|set| set.len()).max()
-        });
-        sets
+        add(LevelKind::Node, &mut self.node_cpus());
+        add(LevelKind::Package, &mut self.packages.iter());
+        kinds
     }
 }
 
-/// Merges the groups of a partition that are inside the same set. A set that overlaps a group
-/// without containing it is ignored.
-fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
-    let mut coarser = Vec::new();
-    // Maps each CPU to its group, except CPUs that are already in a merged set.
-    let mut groups = BTreeMap::new();
-    for (group, cpus) in partition.iter().enumerate() {
-        groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));
+/// Inserts an item into a sorted list without duplicates. Most lists here are read in order.
+fn insert<T: Ord>(list: &mut Vec<T>, item: T) {
+    if let Err(place) = list.binary_search(&item) {
+        list.insert(place, item);
     }
-    for set in sets.filter(|set| !set.is_empty()) {
-        let inside = set.as_slice().iter().map(|cpu| groups.get(cpu));
-        let Some(inside) = inside.collect::<Option<BTreeSet<_>>>() else {
-            continue;
-        };
-        if inside.iter().map(|&&it| partition[it].len()).sum::<usize>() == set.len() {
-            for cpu in set.as_slice() {
-                groups.remove(cpu);
-            }
-            coarser.push(set);
+}
+
+/// Merges the groups of a partition of `among` that are inside the same set. A set that overlaps a
+/// group without containing it is ignored, and so is a set that overlaps an earlier one.
+fn coarsened(partition: &[CpuList], sets: &[&CpuList], among: &CpuList) -> Vec<CpuList> {
+    // The number of each CPU's group, or `MERGED` if an earlier set has the CPU.
+    const MERGED: usize = usize::MAX;
+    let mut group_of = vec![MERGED; among.len()];
+    for (group, cpus) in partition.iter().enumerate() {
+        for &cpu in cpus.as_slice() {
+            group_of[among.rank(cpu)] = group;
         }
     }
-    let rest: BTreeSet<usize> = groups.into_values().collect();
-    coarser.extend(rest.into_iter().map(|group| partition[group].clone()));
-    coarser.sort_unstable();
+    let mut coarser = partition.to_vec();
+    for set in sets {
+        let set = set.intersection(among);
+        let mut inside = Vec::new();
+        for &cpu in set.as_slice() {
+            inside.push(group_of[among.rank(cpu)]);
+        }
+        inside.sort_unstable();
+        inside.dedup();
+        let is_inside = |&group: &usize| group != MERGED && partition[group].is_subset(&set);
+        if inside.iter().all(is_inside) {
+            for &cpu in set.as_slice() {
+                group_of[among.rank(cpu)] = MERGED;
+            }
+            for &group in &inside {
+                coarser[group] = CpuList::default();
+            }
+            // The partition is ordered by the first CPUs, so this keeps that order.
+            if let Some(&first) = inside.first() {
+                coarser[first] = set;
+            }
+        }
+    }
+    coarser.retain(|group| !group.is_empty());
     coarser
 }

@@ -24,7 +24,7 @@ mod opened;
 mod threads;
 
 pub use crate::records::Records;
-pub use inheritance::{confined, inherited};
+pub use inheritance::{confined, is_confined};
 pub use threads::is_named;
 
 use crate::identity::{Identity, boot};
@@ -34,7 +34,7 @@ use crate::mask::CpuMask;
 use crate::refusal::{Kind, Refusal};
 use crate::trusted;
 use opened::{Opened, Taken, examine};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -94,7 +94,7 @@ impl Record {
     pub fn create(location: &Location) -> Result<Self, Refusal> {
         Self::check(location)?;
         let path = location.path().with_file_name(own_name());
-        let head = lines::head(Identity::of_this_process().namespace);
+        let head = lines::head(boot(), Identity::of_this_process().namespace);
         Ok(Self {
             opened: Opened::create(&path, &head)?,
             length: head.len() as u64,
@@ -223,16 +223,20 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
     if !trusted::folder(location, Access::Observe)? {
         return Ok(records);
     }
-    let found = match fs::read_dir(folder) {
+    let found = match names(folder) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(records),
         Err(error) => return Err(Refusal::system(folder, "read", &error)),
     };
-    let mut names: Vec<_> = found.flatten().map(|entry| entry.file_name()).collect();
-    names.sort_unstable();
-    for name in names.iter().filter(|name| resembles_record(name)) {
-        let path = folder.join(name);
-        match examine(&path) {
+    let mut names = Vec::new();
+    for name in &found {
+        if resembles_record(name) {
+            let (Ok(place) | Err(place)) = names.binary_search(&name);
+            names.insert(place, name);
+        }
+    }
+    for name in &names {
+        match examine(&folder.join(name)) {
             Ok(Taken::Ours(_)) => records.restored.push(name.to_string_lossy().into()),
             Ok(Taken::Owned) => records.owned.push(name.to_string_lossy().into()),
             Ok(Taken::Missing) => {}
@@ -240,6 +244,19 @@ pub fn check(location: &Location) -> Result<Records, Refusal> {
         }
     }
     Ok(records)
+}
+
+fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    bytes.split(move |byte| *byte == separator)
+}
+
+fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let Ok(entry) = entry else { continue };
+        names.push(entry.file_name());
+    }
+    Ok(names)
 }
 
 /// Restores the abandoned records beside the table at `location`, and returns their number. Any
@@ -253,11 +270,9 @@ fn resembles_record(name: &OsStr) -> bool {
     name.starts_with(b"exec-") && name.ends_with(b".masks")
 }
 
-/// Returns whether `name` is `exec-PID-STARTTIME.masks`.
-fn is_record_name(name: &str) -> bool {
-    let numbers = name.strip_prefix("exec-");
-    let numbers = numbers.and_then(|rest| rest.strip_suffix(".masks"));
-    let numbers = numbers.and_then(|rest| rest.split_once('-'));
-    numbers
-        .is_some_and(|(pid, started)| pid.parse::<u32>().is_ok() && started.parse::<u64>().is_ok())
+/// Returns the numbers in a name like `exec-PID-STARTTIME.masks`.
+fn numbers_in(name: &str) -> Option<(u32, u64)> {
+    let numbers = name.strip_prefix("exec-")?.strip_suffix(".masks")?;
+    let (pid, started) = numbers.split_once('-')?;
+    Some((pid.parse().ok()?, started.parse().ok()?))
 }

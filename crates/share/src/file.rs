@@ -35,21 +35,18 @@ impl Table {
         // purpose.
         for _ in 0..8 {
             match Self::of(path, access)? {
-                Found::Table(table) => match table.head()?.check(boot()) {
+                Opened::Found(table) => match table.head()?.check(boot()) {
                     Ok(()) => return Ok(Some(table)),
                     Err(Unfit::Stale) if access == Access::Take => table.replace()?,
                     Err(unfit) => return Err(unfit.at(path)),
                 },
-                Found::Nothing if access != Access::Take => return Ok(None),
-                Found::Nothing => create(path)?,
-                Found::Gone => {}
+                Opened::Missing if access != Access::Take => return Ok(None),
+                Opened::Missing => create(path)?,
+                Opened::Gone => {}
             }
         }
-        Err(Refusal::of(
-            Kind::Unreachable,
-            path,
-            "is removed whenever it is made",
-        ))
+        let what = "is removed whenever it is made";
+        Err(Refusal::of(Kind::Unreachable, path, what))
     }
 
     /// Checks whether a job could create the missing table at `location`, without creating anything
@@ -73,26 +70,21 @@ impl Table {
                 return Err(Refusal::of(Kind::Unreachable, &self.path, what));
             }
         }
-        // Only the holder of this lock removes the table, and only while the path still leads to
-        // it. Otherwise, if two jobs started at the same time, both could find the table stale, and
-        // the slower one would remove the new table of the faster one.
-        if !self.lock_head()? || !self.is_current() {
+        // Only the holder of the head's lock removes the table, and only while the path still leads
+        // to it. Otherwise, if two jobs started at the same time, both could find the table stale,
+        // and the slower one would remove the new table of the faster one.
+        if !self.lock_at(0)? || !self.is_current() {
             return Ok(());
         }
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Refusal::system(&self.path, "removed", &error))
-            }
-            _ => Ok(()),
-        }
+        trusted::remove(&self.path)
     }
 
     /// Opens the file at `path` if it can be trusted.
-    fn of(path: &Path, access: Access) -> Result<Found, Refusal> {
+    fn of(path: &Path, access: Access) -> Result<Opened<Self>, Refusal> {
         let (file, id) = match trusted::open(path, access, check_file)? {
-            Opened::File(file, id) => (file, id),
-            Opened::Missing => return Ok(Found::Nothing),
-            Opened::Gone => return Ok(Found::Gone),
+            Opened::Found(found) => found,
+            Opened::Missing => return Ok(Opened::Missing),
+            Opened::Gone => return Ok(Opened::Gone),
         };
         let mut table = Self {
             id,
@@ -102,11 +94,11 @@ impl Table {
         };
         if access != Access::Observe {
             let Some(change) = table.map(access)? else {
-                return Ok(Found::Gone);
+                return Ok(Opened::Gone);
             };
             table.change = Some(Arc::new(change));
         }
-        Ok(Found::Table(table))
+        Ok(Opened::Found(table))
     }
 
     /// Opens the file a second time and maps the word that counts changes. No locks may be taken
@@ -129,9 +121,8 @@ impl Table {
     /// Returns the file, or an error if this process is a child of the process that opened it.
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
-        self.file
-            .get()
-            .ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
+        let file = self.file.get();
+        file.ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
     }
 
     /// Returns whether the path still leads to this file.
@@ -168,28 +159,23 @@ impl Table {
     }
 
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Refusal> {
-        self.file()?
-            .read_exact_at(bytes, at)
-            .map_err(|_| Refusal::cut_off(&self.path))
+        let read = self.file()?.read_exact_at(bytes, at);
+        read.map_err(|_| Refusal::cut_off(&self.path))
     }
 
     fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
         trusted::check_limit(&self.path, at + bytes.len() as u64)?;
-        self.file()?
-            .write_all_at(bytes, at)
-            .map_err(|error| Refusal::system(&self.path, "written", &error))
+        let written = self.file()?.write_all_at(bytes, at);
+        written.map_err(|error| Refusal::system(&self.path, "written", &error))
     }
 
     /// Takes the lock of a row. Returns `false` if another job holds it.
     pub(crate) fn lock(&self, index: usize) -> Result<bool, Refusal> {
-        mapping::lock(self.file()?, row_at(index))
-            .map_err(|error| Refusal::system(&self.path, "locked", &error))
+        self.lock_at(row_at(index))
     }
 
-    /// Takes the lock of the head, which a job needs before it replaces the table. Returns `false`
-    /// if another job holds it.
-    fn lock_head(&self) -> Result<bool, Refusal> {
-        mapping::lock(self.file()?, 0)
+    fn lock_at(&self, at: u64) -> Result<bool, Refusal> {
+        mapping::lock(self.file()?, at)
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
     }
 
@@ -221,10 +207,8 @@ impl Table {
     /// Notifies the other jobs of a change.
     pub(crate) fn announce(&self) -> Result<(), Refusal> {
         self.file()?;
-        let done = self
-            .change
-            .as_ref()
-            .map_or(Ok(()), |word| word.add_and_wake());
+        let change = self.change.as_deref();
+        let done = change.map_or(Ok(()), SharedWord::add_and_wake);
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 
@@ -236,19 +220,10 @@ impl Table {
     /// Sleeps for at most `limit` while the count of changes is `seen`.
     pub(crate) fn wait(&self, seen: u32, limit: Duration) -> Result<(), Refusal> {
         self.file()?;
-        let done = self
-            .change
-            .as_ref()
-            .map_or(Ok(()), |word| word.wait(seen, limit));
+        let change = self.change.as_deref();
+        let done = change.map_or(Ok(()), |word| word.wait(seen, limit));
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
-}
-
-enum Found {
-    Nothing,
-    /// The file was removed or replaced during the check.
-    Gone,
-    Table(Table),
 }
 
 /// Returns the user whose table this process uses. Fails if the process has more privileges than
@@ -269,10 +244,8 @@ pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
 fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     trusted::check_file(path, found)?;
     if found.len() != LENGTH as u64 {
-        let what = format!(
-            "is not a Tidegate table: it has {} bytes instead of {LENGTH}",
-            found.len()
-        );
+        let bytes = found.len();
+        let what = format!("is not a Tidegate table: it has {bytes} bytes instead of {LENGTH}");
         return Err(Refusal::no_table(path, what));
     }
     Ok(())

@@ -61,7 +61,7 @@ pub(crate) fn parent_of(folder: &Path) -> Option<u32> {
     let stat = String::from_utf8_lossy(&stat);
     let (_, rest) = stat.rsplit_once(')')?;
     // The 4th field follows the state.
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+    rest.split(' ').nth(2)?.parse().ok()
 }
 
 /// Returns the start time, the 22nd field of a `stat` file, unless the process is a zombie. The 2nd
@@ -70,20 +70,19 @@ pub(crate) fn parent_of(folder: &Path) -> Option<u32> {
 /// number of threads, decides.
 fn start_in(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
+    let mut fields = rest.split(' ');
+    let state = fields.nth(1)?;
     let threads: u64 = fields.nth(16)?.parse().ok()?;
     let start = fields.nth(1)?.parse().ok()?;
-    (threads > 1 || !["Z", "X"].contains(&state)).then_some(start)
+    (threads > 1 || !matches!(state, "Z" | "X")).then_some(start)
 }
 
 /// Returns a hash of the kernel's id of the current boot, or 0 if the kernel has no such id.
 pub(crate) fn boot() -> u64 {
     let name = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    if name.is_empty() {
-        0
-    } else {
-        crate::layout::hash(name.into_iter())
+    match name.is_empty() {
+        true => 0,
+        false => crate::layout::hash(&name),
     }
 }
 

@@ -89,14 +89,17 @@ fn magic() -> u64 {
         at::MASK as u64,
         WORDS as u64,
     ];
-    let bytes = b"tidegate".iter().copied();
-    hash(bytes.chain(words.into_iter().flat_map(u64::to_be_bytes)))
+    let mut bytes = b"tidegate".to_vec();
+    for word in &words {
+        bytes.extend_from_slice(&word.to_be_bytes());
+    }
+    hash(&bytes)
 }
 
 /// Returns the 64-bit FNV-1a hash of `bytes`.
-pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
@@ -159,11 +162,6 @@ impl Head {
     pub(crate) fn claim(&self, index: usize) -> Claim {
         Claim(word(&self.0[CLAIMS_AT..], index))
     }
-
-    pub(crate) fn in_use(&self) -> impl Iterator<Item = (usize, Claim)> + '_ {
-        let claims = (0..ROWS).map(|index| (index, self.claim(index)));
-        claims.filter(|(_, claim)| claim.is_in_use())
-    }
 }
 
 /// Whether a row is in use, and how many owners it has had.
@@ -221,10 +219,11 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = self.bytes.iter().position(|byte| *byte == 0);
-        let text = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(NAME_BYTES)]);
-        let shown = |c: char| if c.is_control() { '?' } else { c };
-        text.chars().map(shown).try_for_each(|c| write!(f, "{c}"))
+        let text = String::from_utf8_lossy(&self.bytes);
+        for c in text.chars().take_while(|c| *c != '\0') {
+            write!(f, "{}", if c.is_control() { '?' } else { c })?;
+        }
+        Ok(())
     }
 }
 
@@ -269,8 +268,8 @@ impl Row {
         put(at::EFFICIENCY, self.report.efficiency.into());
         put(at::CPU_TIME, self.cpu_time);
         put(at::NEIGHBOURS, self.report.neighbours);
-        for (offset, set) in self.report.mask.0.into_iter().enumerate() {
-            put(at::MASK + offset, set);
+        for (offset, set) in self.report.mask.0.iter().enumerate() {
+            put(at::MASK + offset, *set);
         }
         bytes[at::NAME * WORD..][..NAME_BYTES].copy_from_slice(&self.name.bytes);
         bytes
@@ -280,11 +279,8 @@ impl Row {
     pub(crate) fn read(bytes: &[u8; ROW]) -> Self {
         let get = |index| word(bytes, index);
         let processors = |index| get(index).min(CpuMask::MOST as u64) as usize;
-        let mut name = Name {
-            bytes: [0; NAME_BYTES],
-        };
-        name.bytes
-            .copy_from_slice(&bytes[at::NAME * WORD..][..NAME_BYTES]);
+        let mut name = [0; NAME_BYTES];
+        name.copy_from_slice(&bytes[at::NAME * WORD..][..NAME_BYTES]);
         Self {
             generation: get(at::GENERATION),
             owner: Identity {
@@ -295,7 +291,7 @@ impl Row {
             arrived: get(at::ARRIVED),
             beat: get(at::BEAT),
             cpu_time: get(at::CPU_TIME),
-            name,
+            name: Name { bytes: name },
             report: Report {
                 desire: processors(at::DESIRE),
                 usage: processors(at::USAGE),

@@ -83,25 +83,21 @@ impl Location {
         // standard requires such a value to be ignored. A process may have changed its user but
         // kept the variable; it must then not leave the new user's files in the former user's
         // folder.
-        if let Some(runtime) = set(RUNTIME_FOLDER)
-            .map(PathBuf::from)
-            .filter(|folder| folder.is_absolute() && own(folder))
-        {
+        let runtime = set(RUNTIME_FOLDER).map(PathBuf::from);
+        let runtime = runtime.filter(|folder| folder.is_absolute() && own(folder));
+        if let Some(runtime) = runtime {
             return within(runtime.join("tidegate"), RUNTIME_FOLDER);
         }
-        let (memory, other) = (Path::new("/dev/shm"), Path::new("/tmp"));
-        let (parent, why) = match (exists(memory), set(RUNTIME_FOLDER)) {
-            (true, None) => (memory, "XDG_RUNTIME_DIR is not set"),
-            (true, Some(_)) => (memory, "XDG_RUNTIME_DIR is no folder of this user"),
-            (false, None) => (
-                other,
-                "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
-            ),
-            (false, Some(_)) => (
-                other,
-                "XDG_RUNTIME_DIR is no folder of this user, and there is no /dev/shm",
-            ),
+        let has_memory = exists(Path::new("/dev/shm"));
+        let why = match (has_memory, set(RUNTIME_FOLDER)) {
+            (true, None) => "XDG_RUNTIME_DIR is not set",
+            (true, Some(_)) => "XDG_RUNTIME_DIR is no folder of this user",
+            (false, None) => "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
+            (false, Some(_)) => {
+                "XDG_RUNTIME_DIR is no folder of this user, and there is no /dev/shm"
+            }
         };
+        let parent = Path::new(if has_memory { "/dev/shm" } else { "/tmp" });
         within(parent.join(format!("tidegate-{user}")), why)
     }
 

@@ -20,10 +20,9 @@ pub(crate) fn change(file: &File) -> io::Result<SharedWord> {
 /// do not pass the file on to executed programs.
 pub(crate) fn options(unnamed: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
-    let kind = if unnamed {
-        libc::O_TMPFILE
-    } else {
-        libc::O_NOFOLLOW | libc::O_NONBLOCK
+    let kind = match unnamed {
+        true => libc::O_TMPFILE,
+        false => libc::O_NOFOLLOW | libc::O_NONBLOCK,
     };
     options
         .read(true)
@@ -41,10 +40,13 @@ pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
     let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
     // SAFETY: both names are live C strings, which the call only reads.
     let done = unsafe { libc::linkat(here, unnamed.as_ptr(), here, name.as_ptr(), follow) };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
+    outcome(done)
+}
+
+fn outcome(done: libc::c_int) -> io::Result<()> {
+    match done {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -61,12 +63,7 @@ fn byte(at: u64, kind: libc::c_int) -> libc::flock {
 
 fn ask(file: &File, command: libc::c_int, lock: &mut libc::flock) -> io::Result<()> {
     // SAFETY: the descriptor is open while `file` lives, and the lock is live and writable.
-    let done = unsafe { libc::fcntl(file.as_raw_fd(), command, std::ptr::from_mut(lock)) };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    outcome(unsafe { libc::fcntl(file.as_raw_fd(), command, std::ptr::from_mut(lock)) })
 }
 
 /// Locks the byte at `at` for this open file description, without waiting. Returns `false` if

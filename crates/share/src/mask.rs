@@ -12,6 +12,7 @@ pub struct CpuMask(pub(crate) [u64; WORDS]);
 impl CpuMask {
     /// The maximum number of processors in a set.
     pub const MOST: usize = 64 * WORDS;
+    pub(crate) const EMPTY: Self = Self([0; WORDS]);
 
     /// Creates a set of these processors. Numbers above 1,023 are ignored.
     pub fn from_cpus(cpus: impl IntoIterator<Item = usize>) -> Self {
@@ -31,7 +32,7 @@ impl CpuMask {
     /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
+        *self == Self::EMPTY
     }
 
     /// Returns whether `cpu` is in the set.
@@ -43,10 +44,7 @@ impl CpuMask {
     /// Returns whether every processor of this set is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
-        self.0
-            .iter()
-            .zip(other.0)
-            .all(|(mine, theirs)| mine & !theirs == 0)
+        self.intersection(other) == *self
     }
 
     /// Returns the processors in the set, in ascending order.

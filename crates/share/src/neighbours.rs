@@ -5,9 +5,8 @@
 //! enough to leave some processors to such programs, but too slow to react to short peaks.
 
 use crate::identity::Identity;
-use crate::layout::Row;
 use crate::mask::CpuMask;
-use crate::reader::Snapshot;
+use crate::reader::{Seen, Snapshot};
 use std::fs;
 use tidegate_policy::Nanos;
 
@@ -25,8 +24,10 @@ struct Measured {
     at: Nanos,
     /// The total busy time of the processors that the jobs divide.
     busy: Nanos,
-    /// The processor time that each job's process has used.
-    jobs: Vec<(Identity, Nanos)>,
+    /// The jobs' processes, each once even if it has several rows.
+    jobs: Vec<Identity>,
+    /// The processor time that these processes have used.
+    used: Nanos,
 }
 
 /// The unit of time in `/proc/stat`, in nanoseconds.
@@ -48,12 +49,24 @@ impl Neighbours {
     }
 
     fn compare(&mut self, stat: &str, snapshot: &Snapshot, now: Nanos) -> u64 {
-        let rows = || snapshot.alive.iter().map(|seen| &seen.row);
-        let set = rows().fold(CpuMask::default(), |set, row| set.union(&row.report.mask));
+        let (mut set, mut jobs, mut times) = (CpuMask::EMPTY, Vec::new(), Vec::new());
+        for Seen { row, .. } in &snapshot.alive {
+            set = set.union(&row.report.mask);
+            match jobs.binary_search(&row.owner) {
+                Err(place) => {
+                    jobs.insert(place, row.owner);
+                    times.insert(place, row.cpu_time);
+                }
+                // The rows of a process may have been published at different times. Keep the time
+                // in the latest row, which is the largest.
+                Ok(place) => times[place] = row.cpu_time.max(times[place]),
+            }
+        }
         let measured = Measured {
             at: now,
             busy: busy_time(stat, &set),
-            jobs: processes(rows()),
+            jobs,
+            used: times.iter().fold(0, |sum, time| time.saturating_add(sum)),
         };
         if let Some(before) = &self.before {
             self.load = measured.others_since(before).unwrap_or(self.load);
@@ -65,59 +78,42 @@ impl Neighbours {
 
 impl Measured {
     fn others_since(&self, before: &Self) -> Option<u64> {
-        let same = self
-            .jobs
-            .iter()
-            .map(|(job, _)| job)
-            .eq(before.jobs.iter().map(|(job, _)| job));
         let length = self.at.saturating_sub(before.at);
-        if !same || length == 0 {
+        if self.jobs != before.jobs || length == 0 {
             return None;
         }
-        let sum = |jobs: &[(Identity, Nanos)]| {
-            jobs.iter()
-                .map(|(_, time)| *time)
-                .fold(0, u64::saturating_add)
-        };
-        let ours = sum(&self.jobs).saturating_sub(sum(&before.jobs));
+        let ours = self.used.saturating_sub(before.used);
         let all = self.busy.saturating_sub(before.busy);
         let others = u128::from(all.saturating_sub(ours)) * 1000 / u128::from(length);
         u64::try_from(others).ok()
     }
 }
 
-/// Lists each process and its processor time, only once even if it has several rows.
-fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> {
-    let mut jobs: Vec<(Identity, Nanos)> = rows.map(|row| (row.owner, row.cpu_time)).collect();
-    jobs.sort_unstable();
-    // The rows of a process may have been published at different times. Keep the time in the latest
-    // row, which is the largest.
-    jobs.reverse();
-    jobs.dedup_by_key(|(job, _)| *job);
-    jobs
-}
-
 /// Returns how long the processors in `set` have been busy with user programs, the kernel and
 /// interrupts, according to `/proc/stat`.
 fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
-    let of = |line: &str| {
-        let mut fields = line.split_ascii_whitespace();
-        let cpu = fields.next()?.strip_prefix("cpu")?.parse().ok()?;
-        let times: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
-        // These are user, nice, system, irq and softirq; idle and iowait are left out.
-        let worked = [0, 1, 2, 5, 6].iter().filter_map(|kind| times.get(*kind));
-        set.contains(cpu)
-            .then(|| worked.fold(0, |sum: u64, time| sum.saturating_add(*time)))
-    };
-    let ticks = stat.lines().filter_map(of).fold(0, u64::saturating_add);
+    let mut ticks: u64 = 0;
+    for line in stat.lines() {
+        let mut fields = line.split(' ');
+        let name = fields.next();
+        let cpu = name.and_then(|name| name.strip_prefix("cpu")?.parse().ok());
+        if cpu.is_some_and(|cpu| set.contains(cpu)) {
+            let times = fields.map_while(|field| field.parse::<u64>().ok());
+            // These are user, nice, system, irq and softirq; idle and iowait are left out.
+            for (kind, time) in times.enumerate() {
+                if matches!(kind, 0..=2 | 5 | 6) {
+                    ticks = ticks.saturating_add(time);
+                }
+            }
+        }
+    }
     ticks.saturating_mul(TICK)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::ROW;
-    use crate::reader::Seen;
+    use crate::layout::{ROW, Row};
 
     const SECOND: Nanos = 1_000_000_000;
 

@@ -4,7 +4,7 @@ use crate::file::Table;
 use crate::identity::Identity;
 use crate::layout::{Name, ROWS, Row};
 use crate::location::{Access, Location};
-use crate::reader::{Reader, sweep};
+use crate::reader::{Reader, Seen, sweep};
 use crate::refusal::Refusal;
 use std::path::Path;
 use tidegate_policy::Nanos;
@@ -86,12 +86,10 @@ impl Observer {
     /// Returns an error if the table was truncated or can no longer be read.
     pub fn jobs(&mut self) -> Result<Vec<Job>, Refusal> {
         let snapshot = self.reader.read(&self.table, None, clock::now())?;
-        let mut jobs: Vec<Job> = snapshot
-            .alive
-            .iter()
-            .map(|seen| Job::of(&seen.row, !seen.beats))
-            .collect();
-        jobs.sort_by_key(|job| job.since);
+        let mut jobs = Vec::new();
+        for seen in &snapshot.by_arrival(|_| true) {
+            jobs.push(Job::of(&seen.row, !seen.beats));
+        }
         Ok(jobs)
     }
 
@@ -119,20 +117,21 @@ impl Observer {
             return Table::could_be_made(location).map(|()| None);
         };
         let snapshot = observer.reader.read(&observer.table, None, clock::now())?;
-        let repaired = sweep(&observer.table, &snapshot.dead)?;
-        let (orphaned, alive): (Vec<_>, Vec<_>) = snapshot
-            .alive
-            .iter()
-            .map(|seen| &seen.row)
-            .partition(|row| observer.reader.is_orphan(row));
-        let jobs = |rows: Vec<&Row>| rows.into_iter().map(|row| Job::of(row, false)).collect();
-        Ok(Some(Soundness {
-            alive: jobs(alive),
-            dead: jobs(snapshot.dead.iter().map(|(_, row)| row).collect()),
-            orphaned: jobs(orphaned),
-            repaired,
+        let mut found = Soundness {
+            repaired: sweep(&observer.table, &snapshot.dead)?,
             rows: ROWS,
-        }))
+            ..Soundness::default()
+        };
+        for Seen { row, .. } in &snapshot.alive {
+            match observer.reader.is_orphan(row) {
+                true => found.orphaned.push(Job::of(row, false)),
+                false => found.alive.push(Job::of(row, false)),
+            }
+        }
+        for (_, row) in &snapshot.dead {
+            found.dead.push(Job::of(row, false));
+        }
+        Ok(Some(found))
     }
 }
 

@@ -15,7 +15,7 @@ use tidegate_policy::tunables::TABLE_STALL;
 #[derive(Debug)]
 pub(crate) struct Reader {
     identity: Identity,
-    beats: Box<[Beat]>,
+    beats: Vec<Beat>,
     last: Option<Nanos>,
 }
 
@@ -36,6 +36,18 @@ pub(crate) struct Snapshot {
     pub(crate) alive: Vec<Seen>,
     /// Rows that are in use, but whose lock no job holds.
     pub(crate) dead: Vec<(usize, Row)>,
+}
+
+impl Snapshot {
+    /// Returns the selected jobs in order of arrival.
+    pub(crate) fn by_arrival(&self, select: fn(&Seen) -> bool) -> Vec<&Seen> {
+        let mut jobs: Vec<&Seen> = Vec::new();
+        for seen in self.alive.iter().filter(|seen| select(seen)) {
+            let place = jobs.partition_point(|other| other.row.arrived <= seen.row.arrived);
+            jobs.insert(place, seen);
+        }
+        jobs
+    }
 }
 
 /// A row whose lock a living job holds.
@@ -59,7 +71,7 @@ impl Reader {
     pub(crate) fn new(identity: Identity) -> Self {
         Self {
             identity,
-            beats: vec![Beat::default(); ROWS].into(),
+            beats: vec![Beat::default(); ROWS],
             last: None,
         }
     }
@@ -86,7 +98,11 @@ impl Reader {
             change: head.change(),
             ..Snapshot::default()
         };
-        for (index, claim) in head.in_use() {
+        for index in 0..ROWS {
+            let claim = head.claim(index);
+            if !claim.is_in_use() {
+                continue;
+            }
             let row = table.row(index)?;
             if own != Some(index) && !table.is_locked(index)? {
                 snapshot.dead.push((index, row));

@@ -57,30 +57,30 @@ impl Refusal {
     /// Creates a refusal with the message that the table at `path` is `what`, and the advice for
     /// `kind`.
     pub(crate) fn of(kind: Kind, path: &Path, what: impl fmt::Display) -> Self {
-        Self::advising(kind, path, what, kind.advice())
+        Self::advising(kind, path, &what, kind.advice())
     }
 
     /// Creates a refusal for a file at `path` that is `what`, and so may never have been a table.
     /// Unlike a damaged table, it may belong to another program, so the advice is not to remove it.
     pub(crate) fn no_table(path: &Path, what: impl fmt::Display) -> Self {
-        Self::advising(Kind::Damaged, path, what, ELSEWHERE)
+        Self::advising(Kind::Damaged, path, &what, ELSEWHERE)
     }
 
     /// Creates a refusal for a file at `path` that is named like a record of masks, but is `what`.
     #[cfg(target_os = "linux")]
     pub(crate) fn no_record(path: &Path, what: impl fmt::Display) -> Self {
         let advice = "remove it if it is not the file of another program";
-        Self::advising(Kind::Damaged, path, what, advice)
+        Self::advising(Kind::Damaged, path, &what, advice)
     }
 
     /// Creates a refusal for a record of masks at `path` that stays because it is `what`.
     #[cfg(target_os = "linux")]
     pub(crate) fn kept_record(path: &Path, what: impl fmt::Display) -> Self {
         let advice = "a later job of Tidegate tries again";
-        Self::advising(Kind::Unreachable, path, what, advice)
+        Self::advising(Kind::Unreachable, path, &what, advice)
     }
 
-    fn advising(kind: Kind, path: &Path, what: impl fmt::Display, advice: &str) -> Self {
+    fn advising(kind: Kind, path: &Path, what: &dyn fmt::Display, advice: &str) -> Self {
         let path = path.display().to_string();
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))
     }

@@ -51,7 +51,7 @@ impl Seat {
             beat: 0,
             cpu_time: 0,
             name: *name,
-            report: Report::new(CpuMask::default()),
+            report: Report::new(CpuMask::EMPTY),
         };
         table.write_row(index, &row)?;
         table.write_claim(index, claim)?;
@@ -121,9 +121,8 @@ impl Seat {
 
     /// Reads the table, and frees the rows of jobs that have died.
     fn read(&mut self) -> Result<Snapshot, Refusal> {
-        let snapshot = self
-            .reader
-            .read(&self.table, Some(self.index), clock::now())?;
+        let (own, now) = (Some(self.index), clock::now());
+        let snapshot = self.reader.read(&self.table, own, now)?;
         self.seen = snapshot.change;
         sweep(&self.table, &snapshot.dead)?;
         let own = |seen: &Seen| {
@@ -142,9 +141,8 @@ impl Seat {
     /// # Errors
     /// Like [`publish`](Self::publish).
     pub fn measure(&mut self, neighbours: &mut Neighbours) -> Result<u64, Refusal> {
-        let snapshot = self
-            .reader
-            .read(&self.table, Some(self.index), clock::now())?;
+        let (own, now) = (Some(self.index), clock::now());
+        let snapshot = self.reader.read(&self.table, own, now)?;
         Ok(neighbours.measure(&snapshot, clock::now()))
     }
 
@@ -194,11 +192,11 @@ impl Waker {
 /// Locks a row that is not in use, or, if there is none, the row of a job that has died.
 fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
     let head = table.head()?;
-    let (taken, free): (Vec<usize>, Vec<usize>) =
-        (0..ROWS).partition(|index| head.claim(*index).is_in_use());
-    for index in free.into_iter().chain(taken) {
-        if table.lock(index)? {
-            return Ok(Some(index));
+    for is_in_use in [false, true] {
+        for index in 0..ROWS {
+            if head.claim(index).is_in_use() == is_in_use && table.lock(index)? {
+                return Ok(Some(index));
+            }
         }
     }
     Ok(None)

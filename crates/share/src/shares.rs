@@ -39,8 +39,7 @@ pub struct Portion {
 impl Shares {
     /// Computes the shares for the job in row `own`.
     pub(crate) fn of(snapshot: &Snapshot, own: usize) -> Self {
-        let (jobs, reports) = jobs(snapshot, own, Seen::takes_part);
-        let place = jobs.iter().position(|seen| seen.index == own);
+        let (jobs, reports, place) = jobs(snapshot, own, Seen::takes_part);
         let division = Division::of(&reports);
         Self {
             allotment: place.map_or(0, |place| division.allotments[place]),
@@ -55,53 +54,51 @@ impl Shares {
 impl Portion {
     /// Computes the portion of each job, in order of arrival, for the job in row `own`.
     pub(crate) fn of_all(snapshot: &Snapshot, own: usize) -> Vec<Self> {
-        let (seen, mut dividing) = jobs(snapshot, own, Seen::takes_part);
-        let place = seen.iter().position(|seen| seen.index == own);
-        let mut allotments = Division::of(&dividing).allotments.into_iter();
+        let (_, mut dividing, place) = jobs(snapshot, own, Seen::takes_part);
+        let allotments = Division::of(&dividing).allotments;
+        let mut allotments = allotments.iter();
         let most = place.map_or(0, |place| {
             dividing[place].desire = dividing[place].limit;
             Division::of(&dividing).allotments[place]
         });
-        let (jobs, reports) = jobs(snapshot, own, |_| true);
-        let portion = |(seen, report): (&Seen, Report)| {
+        let (jobs, reports, _) = jobs(snapshot, own, |_| true);
+        let mut portions = Vec::new();
+        for (seen, report) in jobs.iter().zip(&reports) {
             let is_own = seen.index == own;
             // The jobs that take part are in the same order here.
-            let allotment = match seen.takes_part() {
-                true => allotments.next().unwrap_or(0),
-                false => 0,
-            };
-            Self {
+            let allotment = seen.takes_part().then(|| allotments.next());
+            let allotment = *allotment.flatten().unwrap_or(&0);
+            portions.push(Self {
                 mask: report.mask,
                 allotment,
                 most: if is_own { most } else { allotment },
                 is_own,
-            }
-        };
-        jobs.into_iter().zip(reports).map(portion).collect()
+            });
+        }
+        portions
     }
 }
 
-/// Returns the selected jobs in order of arrival, and what they have published. An empty set of
-/// processors is replaced with that of the job in row `own`.
+/// Returns the selected jobs in order of arrival, what they have published, and the place of the
+/// job in row `own`. An empty set of processors is replaced with that of this job.
 fn jobs(
     snapshot: &Snapshot,
     own: usize,
-    select: impl Fn(&Seen) -> bool,
-) -> (Vec<&Seen>, Vec<Report>) {
-    let alive = &snapshot.alive;
-    let usual = alive.iter().find(|seen| seen.index == own);
-    let usual = usual.map_or(CpuMask::default(), |seen| seen.row.report.mask);
-    let mut jobs: Vec<&Seen> = alive.iter().filter(|seen| select(seen)).collect();
-    jobs.sort_unstable_by_key(|seen| (seen.row.arrived, seen.index));
-    let report = |seen: &&Seen| {
+    select: fn(&Seen) -> bool,
+) -> (Vec<&Seen>, Vec<Report>, Option<usize>) {
+    let usual = snapshot.alive.iter().find(|seen| seen.index == own);
+    let usual = usual.map_or(CpuMask::EMPTY, |seen| seen.row.report.mask);
+    let jobs = snapshot.by_arrival(select);
+    let place = jobs.iter().position(|seen| seen.index == own);
+    let mut reports = Vec::new();
+    for seen in &jobs {
         let mut report = seen.row.report;
         if report.mask.is_empty() {
             report.mask = usual;
         }
-        report
-    };
-    let reports = jobs.iter().map(report).collect();
-    (jobs, reports)
+        reports.push(report);
+    }
+    (jobs, reports, place)
 }
 
 /// The result of dividing the machine among all jobs.
@@ -114,29 +111,29 @@ struct Division {
 impl Division {
     /// Divides the machine among the jobs with these `reports`, which must be in order of arrival.
     fn of(reports: &[Report]) -> Self {
-        let all = reports
-            .iter()
-            .fold(CpuMask::default(), |all, report| all.union(&report.mask));
+        let mut all = CpuMask::EMPTY;
+        let mut claims = Vec::new();
+        for report in reports {
+            all = all.union(&report.mask);
+            claims.push(report.claim());
+        }
         // All jobs use the measurement of the same job, because they must compute with the same
         // numbers.
-        let measured = reports
-            .iter()
-            .map(|report| report.neighbours)
-            .find(|load| *load > 0);
-        let neighbours = neighbours(measured.unwrap_or(0)).min(all.len());
-        let mut claims: Vec<Claim> = reports.iter().map(Report::claim).collect();
+        let measured = reports.iter().find(|report| report.neighbours > 0);
+        let measured = measured.map_or(0, |report| report.neighbours);
+        let neighbours = neighbours(measured).min(all.len());
         claims.push(Claim {
             weight: WEIGHT.default as u32,
             ..Claim::of(neighbours)
         });
         let members = members(reports, &all, neighbours > 0);
-        let bounds: Vec<Bound<'_>> = members
-            .iter()
-            .map(|(processors, members)| Bound {
+        let mut bounds = Vec::new();
+        for (processors, members) in &members {
+            bounds.push(Bound {
                 processors: *processors,
                 members,
-            })
-            .collect();
+            });
+        }
         let mut allotments = Vec::new();
         max_min(&claims, &bounds, &mut allotments);
         allotments.truncate(reports.len());
@@ -152,17 +149,19 @@ impl Division {
 /// confined to it. The last entry is the whole machine, with all jobs and, if `others`, the
 /// programs outside the table.
 fn members(reports: &[Report], all: &CpuMask, others: bool) -> Vec<(usize, Vec<usize>)> {
-    let mut sets: Vec<&CpuMask> = Vec::new();
-    for report in reports {
-        if report.mask != *all && !sets.contains(&&report.mask) {
-            sets.push(&report.mask);
+    let mut bounds = Vec::new();
+    for (index, Report { mask: set, .. }) in reports.iter().enumerate() {
+        let is_known = reports[..index].iter().any(|before| before.mask == *set);
+        if set != all && !is_known {
+            let mut confined = Vec::new();
+            for (job, report) in reports.iter().enumerate() {
+                if report.mask.is_subset(set) {
+                    confined.push(job);
+                }
+            }
+            bounds.push((set.len(), confined));
         }
     }
-    let within = |set: &CpuMask| {
-        let confined = (0..reports.len()).filter(|job| reports[*job].mask.is_subset(set));
-        (set.len(), confined.collect())
-    };
-    let mut bounds: Vec<(usize, Vec<usize>)> = sets.into_iter().map(within).collect();
     let members = reports.len() + usize::from(others);
     bounds.push((all.len(), (0..members).collect()));
     bounds

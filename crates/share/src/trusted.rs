@@ -18,10 +18,28 @@ pub(crate) fn folder(location: &Location, access: Access) -> Result<bool, Refusa
     if access == Access::Take {
         make_folder(folder)?;
     }
-    match fs::symlink_metadata(folder) {
-        Ok(found) => check_folder(folder, &found).map(|()| true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Refusal::system(folder, "looked at", &error)),
+    let found = look_at(folder)?;
+    found.map_or(Ok(false), |found| {
+        check_folder(folder, &found).map(|()| true)
+    })
+}
+
+/// Returns the metadata of the file at `path`, or `None` if there is none.
+fn look_at(path: &Path) -> Result<Option<fs::Metadata>, Refusal> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Refusal::system(path, "looked at", &error)),
+    }
+}
+
+/// Removes the file at `path` if there is one.
+pub(crate) fn remove(path: &Path) -> Result<(), Refusal> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Refusal::system(path, "removed", &error))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -41,11 +59,11 @@ impl FileId {
 }
 
 /// The result of opening a file.
-pub(crate) enum Opened {
+pub(crate) enum Opened<T> {
     Missing,
     /// The file was removed or replaced during the check.
     Gone,
-    File(PrivateFile, FileId),
+    Found(T),
 }
 
 /// Opens the file at `path` if `check` permits it.
@@ -53,12 +71,11 @@ pub(crate) fn open(
     path: &Path,
     access: Access,
     check: fn(&Path, &fs::Metadata) -> Result<(), Refusal>,
-) -> Result<Opened, Refusal> {
+) -> Result<Opened<(PrivateFile, FileId)>, Refusal> {
     // Check the file before opening it: opening a device or a pipe can have side effects.
-    match fs::symlink_metadata(path) {
-        Ok(found) => check(path, &found)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Opened::Missing),
-        Err(error) => return Err(Refusal::system(path, "looked at", &error)),
+    match look_at(path)? {
+        Some(found) => check(path, &found)?,
+        None => return Ok(Opened::Missing),
     }
     let Some(file) = open_unchecked(path, access)? else {
         return Ok(Opened::Gone);
@@ -72,7 +89,7 @@ pub(crate) fn open(
         return Ok(Opened::Gone);
     }
     check(path, &found)?;
-    Ok(Opened::File(file, FileId::of(&found)))
+    Ok(Opened::Found((file, FileId::of(&found))))
 }
 
 /// Opens the file at `path` once more. Returns `None` if the path now leads to another file.
@@ -123,19 +140,15 @@ fn make_folder(folder: &Path) -> Result<(), Refusal> {
 
 /// Checks that only this user has access to the file or folder at `path`.
 fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
-    let user = mapping::user();
-    if found.uid() != user {
-        let what = format!(
-            "is not yours: it belongs to user {}, not {user}",
-            found.uid()
-        );
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    if found.mode() & 0o077 != 0 {
-        let what = format!("is open to others: its mode is {:o}", found.mode() & 0o7777);
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    Ok(())
+    let (user, owner, mode) = (mapping::user(), found.uid(), found.mode() & 0o7777);
+    let what = if owner != user {
+        format!("is not yours: it belongs to user {owner}, not {user}")
+    } else if mode & 0o077 != 0 {
+        format!("is open to others: its mode is {mode:o}")
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::of(Kind::Untrusted, path, what))
 }
 
 fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
@@ -165,19 +178,16 @@ pub(crate) fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusa
         return Err(Refusal::of(Kind::NoFile, path, what));
     }
     check_owner(path, found)?;
-    // An observer could read such a file, but no job could ever take a seat in it.
-    if found.mode() & 0o600 != 0o600 {
-        let what = format!(
-            "is closed to its owner: its mode is {:o}",
-            found.mode() & 0o7777
-        );
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    if found.nlink() != 1 {
-        let what = format!("has {} names instead of one", found.nlink());
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    Ok(())
+    let (mode, names) = (found.mode() & 0o7777, found.nlink());
+    // An observer could read a file that is closed, but no job could ever take a seat in it.
+    let what = if mode & 0o600 != 0o600 {
+        format!("is closed to its owner: its mode is {mode:o}")
+    } else if names != 1 {
+        format!("has {names} names instead of one")
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::of(Kind::Untrusted, path, what))
 }
 
 /// Checks that this process may write files up to byte `end`. A write beyond the process's limit
@@ -206,10 +216,8 @@ pub(crate) fn unnamed(path: &Path, near: &Path, content: &[u8]) -> Result<File, 
         }
         _ => Refusal::system(path, "made", &error),
     };
-    let file = mapping::options(true)
-        .write(true)
-        .open(folder)
-        .map_err(refuse)?;
+    let file = mapping::options(true).write(true).open(folder);
+    let file = file.map_err(refuse)?;
     // As with the folder, the umask must not deny access to other jobs of this user.
     file.set_permissions(Permissions::from_mode(0o600))
         .map_err(refuse)?;

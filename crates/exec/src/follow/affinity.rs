@@ -3,7 +3,7 @@
 //! A thread inherits the mask of its creator. So a thread that is seen for the first time may have
 //! been created before or after its creator was confined, or may have chosen its mask itself. It
 //! counts as confined if its mask is what the creator's confinement may have been: see
-//! [`inherited`].
+//! [`is_confined`].
 
 use super::look::threads;
 use super::tree::{Member, Tree};
@@ -12,7 +12,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, HashSet};
 use tidegate_share::CpuMask;
-use tidegate_share::confinement::{Record, ThreadId, confined, inherited};
+use tidegate_share::confinement::{Record, ThreadId, confined, is_confined};
 
 /// The most passes over all threads until the next cycle. Each finds the threads that others have
 /// created during the pass before, so two are the rule.
@@ -222,12 +222,17 @@ impl Affinity {
 
     /// Returns the original mask of a thread of `member` that is not known, and has the mask `now`.
     fn original(&self, member: &Member, now: CpuMask) -> CpuMask {
-        let threads = |pid| self.known.range(ThreadId::all_of(pid));
-        let originals = |pid| threads(pid).map(|(_, known)| known.original);
-        let processes = [member.pid, member.parent].map(unsigned);
+        let originals = |pid| {
+            let (tid, started) = (0, 0);
+            let threads = self.known.range(ThreadId { pid, tid, started }..);
+            let threads = threads.take_while(move |(id, _)| id.pid == pid);
+            threads.map(|(_, known)| known.original)
+        };
+        let creators = originals(unsigned(member.pid)).chain(originals(unsigned(member.parent)));
         let first = self.first.and_then(|first| self.known.get(&first));
         let first = first.map(|known| known.original);
-        inherited(now, &self.used, processes, originals, first)
+        let is_creator = |original: &CpuMask| is_confined(original, &self.used, &now);
+        creators.chain(first).find(is_creator).unwrap_or(now)
     }
 
     /// Remembers the set to which threads may be confined, after a pass.

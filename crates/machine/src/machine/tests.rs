@@ -27,12 +27,12 @@ fn read_within(files: &MadeUp, variables: &[(&str, &str)]) -> Machine {
         let mut found = variables.iter().filter(|(set, _)| *set == name);
         found.next().map(|(_, value)| OsString::from(value))
     };
-    Machine::from_files(files, || unreachable!("the mask is known"), variable)
+    Machine::from_files(files, &|| unreachable!("the mask is known"), &variable)
 }
 
 /// Like `read`, but where the standard library counts the CPUs if the mask is unknown.
 fn read_counted(files: &MadeUp, counted: Option<usize>) -> Machine {
-    Machine::from_files(files, || counted, |_| None)
+    Machine::from_files(files, &|| counted, &|_| None)
 }
 
 fn workers_under(cpu_max: &str) -> usize {
@@ -114,7 +114,7 @@ mod default_workers {
         let standard = std::thread::available_parallelism().map_or(1, usize::from);
         // The tests may run under an engine, whose variables the standard library ignores.
         let root = Root(Path::new("/"));
-        let machine = Machine::from_files(&root, || Some(standard), |_| None);
+        let machine = Machine::from_files(&root, &|| Some(standard), &|_| None);
         assert!(!machine.reason().contains('\n'));
         match machine.quota() {
             None => assert_eq!(machine.default_workers(), standard, "{machine}"),
@@ -203,7 +203,7 @@ mod grants {
     #[test]
     fn count_without_any_files() {
         let variable = |name: &str| (name == "HQ_CPUS").then(|| OsString::from("0,1"));
-        let machine = Machine::from_files(&MadeUp::new(), || Some(6), variable);
+        let machine = Machine::from_files(&MadeUp::new(), &|| Some(6), &variable);
         let reason = "2 of 6 cpus: 2 cpus listed by HQ_CPUS; no /proc and no /sys here";
         assert_eq!(machine.reason(), reason);
     }

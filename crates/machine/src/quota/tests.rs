@@ -300,17 +300,12 @@ fn reports_an_unmounted_hierarchy() {
 #[cfg(unix)]
 #[test]
 fn follows_names_that_are_not_text() {
-    use std::os::unix::ffi::OsStrExt as _;
-    let name = b"a\xff\x01";
     let files = machine(V2, "").with("/proc/self/cgroup", b"0::/a\xff\x01\n");
-    let dir = files
-        .root()
-        .join("sys/fs/cgroup")
-        .join(OsStr::from_bytes(name));
+    let dir = files.root().join("sys/fs/cgroup").join(path(b"a\xff\x01"));
     std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(dir.join("cpu.max"), "100000 100000").unwrap();
     let mut notes = Vec::new();
     let quotas = read(&files, &mut notes);
-    assert_eq!(quotas[0].from.as_os_str().as_bytes(), b"/a\xff\x01");
+    assert_eq!(quotas[0].from, path(b"/a\xff\x01"));
     assert_eq!(notes, [""; 0]);
 }

@@ -9,10 +9,9 @@
 //!
 //! The sets need not be nested; [`Topology::levels`] takes care of that.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Cache, CacheKind, Node, Topology};
+use super::{Cache, CacheKind, Node, Topology, insert};
 use crate::cpus::CpuList;
 use crate::files::{Files, text};
 
@@ -21,51 +20,58 @@ const CACHES_PER_CPU_MAX: usize = 32;
 
 impl Topology {
     pub(crate) fn read(files: &dyn Files, cpus: CpuList) -> Self {
-        let mut cores = BTreeSet::new();
-        let mut packages = BTreeSet::new();
-        let mut caches = BTreeSet::new();
+        let mut topology = Self::flat(cpus);
+        let cpus = &topology.cpus;
         for &cpu in cpus.as_slice() {
             let dir = PathBuf::from(format!("/sys/devices/system/cpu/cpu{cpu}"));
-            let shared = |names: [&str; 2]| {
-                let mut files_of_it = names.iter().map(|name| dir.join("topology").join(name));
-                files_of_it.find_map(|file| sharers(files, &file, cpu, &cpus))
+            let add = |groups: &mut Vec<CpuList>, names: [&str; 2]| {
+                let listed = |name| sharers(files, &dir.join("topology").join(name), cpu, cpus);
+                if let Some(group) = listed(names[0]).or_else(|| listed(names[1])) {
+                    insert(groups, group);
+                }
             };
-            cores.extend(shared(["core_cpus_list", "thread_siblings_list"]));
-            packages.extend(shared(["package_cpus_list", "core_siblings_list"]));
-            let all = (0..CACHES_PER_CPU_MAX).map(|index| dir.join(format!("cache/index{index}")));
-            let existing = all.take_while(|dir| files.is_dir(dir));
-            caches.extend(existing.filter_map(|dir| cache(files, &dir, cpu, &cpus)));
+            let cores = ["core_cpus_list", "thread_siblings_list"];
+            add(&mut topology.cores, cores);
+            let packages = ["package_cpus_list", "core_siblings_list"];
+            add(&mut topology.packages, packages);
+            for index in 0..CACHES_PER_CPU_MAX {
+                let dir = dir.join(format!("cache/index{index}"));
+                if !files.is_dir(&dir) {
+                    break;
+                }
+                if let Some(cache) = cache(files, &dir, cpu, cpus) {
+                    insert(&mut topology.caches, cache);
+                }
+            }
         }
-        Self {
-            cores: cores.into_iter().collect(),
-            caches: caches.into_iter().collect(),
-            nodes: nodes(files, &cpus),
-            packages: packages.into_iter().collect(),
-            cpus,
-        }
+        topology.nodes = nodes(files, cpus);
+        topology
     }
 }
 
 /// Reads the file that lists the CPUs sharing something with `cpu`. Returns `None` if the list
 /// lacks `cpu`.
 fn sharers(files: &dyn Files, file: &Path, cpu: usize, cpus: &CpuList) -> Option<CpuList> {
-    let listed: CpuList = text(files, file).ok()?.parse().ok()?;
-    listed.contains(cpu).then(|| listed.intersection(cpus))
+    let listed = list(files, file).filter(|listed| listed.contains(cpu))?;
+    Some(listed.intersection(cpus))
+}
+
+fn list(files: &dyn Files, file: &Path) -> Option<CpuList> {
+    text(files, file).ok()?.parse().ok()
 }
 
 fn cache(files: &dyn Files, dir: &Path, cpu: usize, cpus: &CpuList) -> Option<Cache> {
-    let kind = match text(files, &dir.join("type")).ok()?.as_str() {
+    let read = |name| text(files, &dir.join(name)).ok();
+    let kind = match read("type")?.as_str() {
         "Data" => CacheKind::Data,
         "Instruction" => CacheKind::Instruction,
         "Unified" => CacheKind::Unified,
         _ => return None,
     };
     Some(Cache {
-        level: text(files, &dir.join("level")).ok()?.parse().ok()?,
+        level: read("level")?.parse::<usize>().ok()?.try_into().ok()?,
         kind,
-        bytes: text(files, &dir.join("size"))
-            .ok()
-            .and_then(|size| bytes(&size)),
+        bytes: read("size").and_then(|size| bytes(&size)),
         cpus: sharers(files, &dir.join("shared_cpu_list"), cpu, cpus)?,
     })
 }
@@ -80,12 +86,13 @@ fn bytes(size: &str) -> Option<u64> {
 
 fn nodes(files: &dyn Files, cpus: &CpuList) -> Vec<Node> {
     let dir = Path::new("/sys/devices/system/node");
-    let ids = text(files, &dir.join("online")).unwrap_or_default();
-    let ids: CpuList = ids.parse().unwrap_or_default();
-    let node = |&id: &usize| {
-        let listed = text(files, &dir.join(format!("node{id}/cpulist"))).ok()?;
-        let cpus = listed.parse::<CpuList>().ok()?.intersection(cpus);
-        Some(Node { id, cpus })
-    };
-    ids.as_slice().iter().filter_map(node).collect()
+    let mut nodes = Vec::new();
+    let online = list(files, &dir.join("online")).unwrap_or_default();
+    for &id in online.as_slice() {
+        if let Some(listed) = list(files, &dir.join(format!("node{id}/cpulist"))) {
+            let cpus = listed.intersection(cpus);
+            nodes.push(Node { id, cpus });
+        }
+    }
+    nodes
 }

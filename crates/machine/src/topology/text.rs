@@ -59,50 +59,45 @@ impl FromStr for Topology {
             let statement = line.split('#').next().unwrap_or(line);
             let words: Vec<&str> = statement.split_whitespace().collect();
             if let Some((name, words)) = words.split_first() {
-                statements
-                    .add(name, words)
-                    .map_err(|problem| problem.at(lines))?;
+                let added = statements.add(name, words);
+                added.map_err(|problem| problem.at(lines))?;
             }
         }
-        statements
-            .finish()
-            .map_err(|problem| problem.at(lines.max(1)))
+        let topology = statements.finish();
+        topology.map_err(|problem| problem.at(lines.max(1)))
     }
 }
 
 impl Display for Topology {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "cpus {}", self.cpus)?;
-        write_groups(out, "core", &self.cores)?;
-        let alike = |a: &Cache, b: &Cache| a.name() == b.name() && a.bytes == b.bytes;
-        for caches in self.caches.chunk_by(alike) {
-            out.write_str(&caches[0].name())?;
-            for cache in caches {
-                write!(out, " {}", cache.cpus)?;
-            }
-            match caches[0].bytes {
-                None => writeln!(out)?,
-                Some(bytes) => writeln!(out, " size={}", show_size(bytes))?,
+        let mut text = format!("cpus {}", self.cpus);
+        add(&mut text, "\ncore ", &mut self.cores.iter());
+        for caches in self.caches.chunk_by(Cache::is_like) {
+            let name = format!("\n{} ", caches[0].name());
+            add(
+                &mut text,
+                &name,
+                &mut caches.iter().map(|cache| &cache.cpus),
+            );
+            if let Some(bytes) = caches[0].bytes {
+                text += &format!(" size={}", show_size(bytes));
             }
         }
-        let nodes = self.nodes.iter();
-        let numbered: Vec<String> = nodes
-            .map(|Node { id, cpus }| format!("{id}:{cpus}"))
-            .collect();
-        write_groups(out, "node", &numbered)?;
-        write_groups(out, "package", &self.packages)
+        let mut before = "\nnode";
+        for Node { id, cpus } in &self.nodes {
+            text += &format!("{before} {id}:{cpus}");
+            before = "";
+        }
+        add(&mut text, "\npackage ", &mut self.packages.iter());
+        writeln!(out, "{text}")
     }
 }
 
-fn write_groups(out: &mut fmt::Formatter<'_>, name: &str, groups: &[impl Display]) -> fmt::Result {
-    if groups.is_empty() {
-        return Ok(());
+fn add(text: &mut String, mut before: &str, groups: &mut dyn Iterator<Item = &CpuList>) {
+    for group in groups {
+        *text += &format!("{before}{group}");
+        before = " ";
     }
-    out.write_str(name)?;
-    groups
-        .iter()
-        .try_for_each(|group| write!(out, " {group}"))?;
-    writeln!(out)
 }
 
 /// Writes a size in the largest unit that divides it.
@@ -118,13 +113,12 @@ fn show_size(bytes: u64) -> String {
 fn parse_size(text: &str) -> Option<u64> {
     let in_unit = |(unit, shift): &(&str, u32)| Some((text.strip_suffix(unit)?, *shift));
     let (number, shift) = UNITS.iter().find_map(in_unit).unwrap_or((text, 0));
-    whole_number::<u64>(number)?.checked_mul(1 << shift)
+    whole_number(number)?.checked_mul(1 << shift)
 }
 
 /// Parses a number made only of digits; Rust's own parser would accept a sign.
-fn whole_number<T: FromStr>(text: &str) -> Option<T> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| digits)
+fn whole_number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
 fn parse_group(text: &str) -> Result<CpuList, Problem> {

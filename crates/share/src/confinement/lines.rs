@@ -1,11 +1,8 @@
 //! The text of a record.
 
-use super::{ThreadId, inherited};
-use crate::identity::boot;
+use super::{ThreadId, is_confined, split};
 use crate::mask::CpuMask;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -19,19 +16,15 @@ pub(super) struct Lines {
     pub(super) namespace: u64,
     /// The last two chosen sets, the last one at the end.
     pub(super) chosen: Vec<CpuMask>,
-    /// The original masks.
-    pub(super) threads: BTreeMap<ThreadId, CpuMask>,
+    /// The original masks, sorted by thread.
+    pub(super) threads: Vec<(ThreadId, CpuMask)>,
     /// The first thread in the record: the first thread of the program.
     pub(super) first: Option<ThreadId>,
     pub(super) quotas: Vec<PathBuf>,
 }
 
-/// Returns the first line of a record that this process makes.
-pub(super) fn head(namespace: u64) -> Vec<u8> {
-    head_of(boot(), namespace)
-}
-
-fn head_of(boot: u64, namespace: u64) -> Vec<u8> {
+/// Returns the first line of a record.
+pub(super) fn head(boot: u64, namespace: u64) -> Vec<u8> {
     format!("{FORMAT} {boot:016x} {namespace}\n").into_bytes()
 }
 
@@ -48,16 +41,18 @@ pub(super) fn thread(thread: ThreadId, original: &CpuMask) -> Vec<u8> {
 pub(super) fn quota(folder: &Path) -> Option<Vec<u8>> {
     let bytes = folder.as_os_str().as_bytes();
     let fits = folder.is_absolute() && !bytes.contains(&b'\n');
-    fits.then(|| [b"quota ", bytes, b"\n"].concat())
+    let mut line = b"quota ".to_vec();
+    line.extend_from_slice(bytes);
+    line.push(b'\n');
+    fits.then_some(line)
 }
 
 impl Lines {
     /// Reads a record. If it has a bad line, returns the number of that line. Ignores the last line
     /// if it is not complete, because its writer has died.
     pub(super) fn parse(text: &[u8]) -> Result<Self, usize> {
-        let mut lines = text
-            .split_inclusive(|byte| *byte == b'\n')
-            .filter_map(|line| line.strip_suffix(b"\n"));
+        let end = text.iter().rposition(|byte| *byte == b'\n');
+        let mut lines = split(&text[..end.ok_or(1_usize)?], b'\n');
         let mut found = lines.next().and_then(Self::of_head).ok_or(1_usize)?;
         for (index, line) in lines.enumerate() {
             found.add(line).ok_or(index + 2)?;
@@ -72,7 +67,7 @@ impl Lines {
             boot: u64::from_str_radix(boot, 16).ok()?,
             namespace: namespace.parse().ok()?,
             chosen: Vec::new(),
-            threads: BTreeMap::new(),
+            threads: Vec::new(),
             first: None,
             quotas: Vec::new(),
         })
@@ -88,8 +83,9 @@ impl Lines {
         match words.next()? {
             "chosen" => {
                 self.chosen.push(set(words.next()?)?);
-                let old = self.chosen.len().saturating_sub(2);
-                self.chosen.drain(..old);
+                if self.chosen.len() > 2 {
+                    self.chosen.remove(0);
+                }
             }
             "thread" => {
                 let thread = ThreadId {
@@ -98,69 +94,87 @@ impl Lines {
                     started: words.next()?.parse().ok()?,
                 };
                 let original = set(words.next()?)?;
-                self.first.get_or_insert(thread);
-                // A thread that has changed its mask itself is recorded again.
-                self.threads.insert(thread, original);
+                self.first = self.first.or(Some(thread));
+                self.insert(thread, original);
             }
             _ => return None,
         }
         words.next().is_none().then_some(())
     }
 
+    fn insert(&mut self, thread: ThreadId, original: CpuMask) {
+        match self.place(thread) {
+            // A thread that has changed its mask itself is recorded again.
+            Ok(place) => self.threads[place].1 = original,
+            Err(place) => self.threads.insert(place, (thread, original)),
+        }
+    }
+
+    /// Returns the place of a thread in the list, or `Err` of where it would be.
+    pub(super) fn place(&self, thread: ThreadId) -> Result<usize, usize> {
+        self.threads.binary_search_by_key(&thread, |(id, _)| *id)
+    }
+
+    fn of_first(&self) -> Option<&(ThreadId, CpuMask)> {
+        Some(&self.threads[self.place(self.first?).ok()?])
+    }
+
     /// Forgets the threads that `keep` does not select, but never the program's first thread.
     pub(super) fn retain_threads(&mut self, keep: impl Fn(ThreadId) -> bool) {
         let first = self.first;
         self.threads
-            .retain(|thread, _| Some(*thread) == first || keep(*thread));
+            .retain(|(thread, _)| Some(*thread) == first || keep(*thread));
     }
 
     pub(super) fn to_text(&self) -> Vec<u8> {
-        let mut text = head_of(self.boot, self.namespace);
-        let first = self.first.and_then(|id| self.threads.get_key_value(&id));
-        let rest = self.threads.iter();
-        let rest = rest.filter(|(id, _)| Some(**id) != self.first);
-        let threads = first.into_iter().chain(rest);
-        text.extend(self.chosen.iter().flat_map(chosen));
-        text.extend(threads.flat_map(|(id, original)| thread(*id, original)));
-        text.extend(self.quotas.iter().filter_map(|path| quota(path)).flatten());
+        let mut text = head(self.boot, self.namespace);
+        for set in &self.chosen {
+            text.append(&mut chosen(set));
+        }
+        // A later line of the same thread counts, so the first thread may come twice.
+        for (id, original) in self.of_first().into_iter().chain(&self.threads) {
+            text.append(&mut thread(*id, original));
+        }
+        for path in &self.quotas {
+            text.append(&mut quota(path).unwrap_or_default());
+        }
         text
     }
 
     /// Returns the original mask of a thread that the record does not list, which has the mask
     /// `now`, in a process with this number and this parent.
     pub(super) fn inherited(&self, now: CpuMask, process: u32, parent: u32) -> CpuMask {
-        let originals = |pid| self.threads.range(ThreadId::all_of(pid));
-        let originals = |pid| originals(pid).map(|(_, original)| *original);
-        let first = self.first.and_then(|first| self.threads.get(&first));
-        inherited(
-            now,
-            &self.chosen,
-            [process, parent],
-            originals,
-            first.copied(),
-        )
+        let is_creator = |original: &CpuMask| is_confined(original, &self.chosen, &now);
+        for pid in [process, parent] {
+            let start = self.threads.partition_point(|(id, _)| id.pid < pid);
+            let threads = self.threads[start..].iter();
+            for (_, original) in threads.take_while(|(id, _)| id.pid == pid) {
+                if is_creator(original) {
+                    return *original;
+                }
+            }
+        }
+        let first = self.of_first().filter(|(_, set)| is_creator(set));
+        first.map_or(now, |(_, original)| *original)
     }
 }
 
 /// Writes a set as a list of ranges like `0-3,8`.
 fn list(set: &CpuMask) -> String {
+    if set.is_empty() {
+        return EMPTY.to_owned();
+    }
     let mut text = String::new();
-    let mut cpus = set.cpus().peekable();
-    while let Some(start) = cpus.next() {
+    for start in set.cpus().filter(|cpu| !set.contains(cpu.wrapping_sub(1))) {
+        let comma = if text.is_empty() { "" } else { "," };
+        text += &format!("{comma}{start}");
         let mut end = start;
-        while cpus.next_if_eq(&(end + 1)).is_some() {
+        while set.contains(end + 1) {
             end += 1;
         }
-        let comma = if text.is_empty() { "" } else { "," };
-        let range = if start == end {
-            write!(text, "{comma}{start}")
-        } else {
-            write!(text, "{comma}{start}-{end}")
-        };
-        range.expect("a string takes any text");
-    }
-    if text.is_empty() {
-        text.push_str(EMPTY);
+        if end > start {
+            text += &format!("-{end}");
+        }
     }
     text
 }
@@ -170,15 +184,16 @@ const EMPTY: &str = "none";
 
 fn set(text: &str) -> Option<CpuMask> {
     if text == EMPTY {
-        return Some(CpuMask::default());
+        return Some(CpuMask::EMPTY);
     }
-    let range = |part: &str| {
+    let mut set = CpuMask::EMPTY;
+    for part in text.split(',') {
         let (start, end) = part.split_once('-').unwrap_or((part, part));
         let (start, end): (usize, usize) = (start.parse().ok()?, end.parse().ok()?);
-        (start <= end && end < CpuMask::MOST).then_some(start..=end)
-    };
-    let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
-    Some(CpuMask::from_cpus(ranges?.into_iter().flatten()))
+        let fits = start <= end && end < CpuMask::MOST;
+        set = set.union(&CpuMask::from_cpus(fits.then_some(start..end + 1)?));
+    }
+    Some(set)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ fn last_sets_and_masks_count() {
     assert_eq!((lines.boot, lines.namespace), (255, 7));
     assert_eq!(lines.chosen, [cpus([0, 1, 3]), cpus([])]);
     let threads = [(id(4, 5, 60), cpus([2])), (id(9, 9, 50), cpus(0..4))];
-    assert_eq!(lines.threads, BTreeMap::from(threads), "the last is torn");
+    assert_eq!(lines.threads, threads, "the last is torn");
     assert_eq!(lines.first, Some(id(9, 9, 50)));
     assert_eq!(lines.quotas, [PathBuf::from("/sys/fs/a b")]);
 }
@@ -27,11 +27,9 @@ fn last_sets_and_masks_count() {
 #[test]
 fn unlisted_threads_inherit_a_mask() {
     let mut lines = Lines::parse(TEXT).unwrap();
-    lines.threads.extend([
-        (id(5, 5, 1), cpus([1, 4])),
-        (id(5, 6, 1), cpus([0, 1, 7])),
-        (id(6, 6, 1), cpus([1, 5])),
-    ]);
+    lines.insert(id(5, 5, 1), cpus([1, 4]));
+    lines.insert(id(5, 6, 1), cpus([0, 1, 7]));
+    lines.insert(id(6, 6, 1), cpus([1, 5]));
     let inherited = |now: &[usize], process, parent| {
         let now = cpus(now.iter().copied());
         lines.inherited(now, process, parent)

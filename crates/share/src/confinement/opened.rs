@@ -1,7 +1,7 @@
 //! The file of a record: opened, locked, and under its name.
 
 use super::lines::Lines;
-use super::{is_record_name, threads};
+use super::{numbers_in, threads};
 use crate::identity::{Identity, boot};
 use crate::location::Access;
 use crate::mapping;
@@ -68,12 +68,11 @@ impl Opened {
         lock: fn(&File, u64) -> io::Result<bool>,
     ) -> Result<Taken, Refusal> {
         loop {
-            let (file, id): (_, FileId) =
-                match trusted::open(path, Access::Repair, trusted::check_file)? {
-                    trusted::Opened::File(file, id) => (file, id),
-                    trusted::Opened::Missing => return Ok(Taken::Missing),
-                    trusted::Opened::Gone => continue,
-                };
+            let (file, id) = match trusted::open(path, Access::Repair, trusted::check_file)? {
+                trusted::Opened::Found(found) => found,
+                trusted::Opened::Missing => return Ok(Taken::Missing),
+                trusted::Opened::Gone => continue,
+            };
             let record = Self::of(path, file);
             let locked = lock(record.file()?, LOCK_AT);
             if !locked.map_err(|error| Refusal::system(path, "locked", &error))? {
@@ -98,9 +97,8 @@ impl Opened {
 
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
-        self.file
-            .get()
-            .ok_or_else(|| Refusal::no_record(&self.path, what))
+        let file = self.file.get();
+        file.ok_or_else(|| Refusal::no_record(&self.path, what))
     }
 
     pub(super) fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
@@ -161,19 +159,14 @@ impl Opened {
             })?;
         }
         let _ = fs::remove_file(self.beside());
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Refusal::system(&self.path, "removed", &error))
-            }
-            _ => Ok(restored),
-        }
+        trusted::remove(&self.path).map(|()| restored)
     }
 }
 
 /// Restores the record at `path` unless its owner lives.
 pub(super) fn examine(path: &Path) -> Result<Taken, Refusal> {
     let name = path.file_name().unwrap_or_default();
-    if !name.to_str().is_some_and(is_record_name) {
+    if name.to_str().and_then(numbers_in).is_none() {
         let what = "is no record of masks: a record is named exec-PID-STARTTIME.masks";
         return Err(Refusal::no_record(path, what));
     }

@@ -1,13 +1,11 @@
 //! Finds the threads that a record describes, and gives them back the processors that they had.
 
 use super::lines::Lines;
-use super::{ThreadId, VARIABLE, confined};
+use super::{ThreadId, VARIABLE, is_confined, names, split};
 use crate::identity::{parent_of, start_of};
 use crate::mask::CpuMask;
-use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::iter;
 use std::path::{Path, PathBuf};
 use tidegate_sync::thread::{CpuSet, Tid};
 
@@ -22,9 +20,11 @@ const PASSES: usize = 16;
 /// Returns why a quota or a thread remains as it is, because the kernel does not allow this process
 /// to change it.
 pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, String> {
-    let lifted = lines.quotas.iter().map(|folder| lift_quota(folder));
-    // All are tried, even if one fails.
-    let lifted = lifted.fold(Ok(()), Result::and);
+    let mut lifted = Ok(());
+    for folder in &lines.quotas {
+        // All are tried, even if one fails.
+        lifted = lifted.and(lift_quota(folder));
+    }
     if lines.chosen.is_empty() {
         return lifted.map(|()| 0);
     }
@@ -47,77 +47,87 @@ pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, String> {
 /// Restores the threads that are found now, and returns their number. Sets `refused` to a thread
 /// that cannot be restored, if there is one.
 fn pass(lines: &Lines, name: &str, refused: &mut Option<u32>) -> usize {
-    let listed = lines.threads.iter().map(|(thread, set)| (*thread, *set));
-    let listed = listed.filter(|(thread, _)| exists(*thread));
-    let masks = confined_masks(lines);
-    let unlisted = processes().flat_map(|pid| unlisted(lines, &masks, name, pid));
-    let confined = listed.chain(unlisted);
-    confined
-        .filter(|(thread, original)| is_confined(*thread, original, &lines.chosen))
-        .filter(|(thread, original)| {
+    let mut restored = 0;
+    let mut restore = |thread: ThreadId, original: &CpuMask| {
+        if must_restore(thread, original, &lines.chosen) {
             let set: CpuSet = original.cpus().collect();
-            let is_set = set.bind(Tid::numbered(thread.tid));
-            if !is_set && exists(*thread) {
-                *refused = Some(thread.tid);
+            match set.bind(Tid::numbered(thread.tid)) {
+                true => restored += 1,
+                false if exists(thread) => *refused = Some(thread.tid),
+                false => {}
             }
-            is_set
-        })
-        .count()
+        }
+    };
+    for (thread, original) in &lines.threads {
+        if exists(*thread) {
+            restore(*thread, original);
+        }
+    }
+    let masks = confined_masks(lines);
+    for &pid in &numbers(Path::new("/proc")) {
+        for (thread, original) in &unlisted(lines, &masks, name, pid) {
+            restore(*thread, original);
+        }
+    }
+    restored
 }
 
 /// Returns the masks that a thread of the program can have if it is confined.
-fn confined_masks(lines: &Lines) -> HashSet<CpuMask> {
-    let originals: HashSet<CpuMask> = lines.threads.values().copied().collect();
-    let confined = |set: &CpuMask| {
-        let set = *set;
-        originals
-            .iter()
-            .map(move |original| original.intersection(&set))
-    };
-    lines.chosen.iter().flat_map(confined).collect()
+fn confined_masks(lines: &Lines) -> Vec<CpuMask> {
+    let mut masks = Vec::new();
+    for set in &lines.chosen {
+        for (_, original) in &lines.threads {
+            let mask = original.intersection(set);
+            if !masks.contains(&mask) {
+                masks.push(mask);
+            }
+        }
+    }
+    masks
 }
 
 /// Returns the threads of process `pid` that are confined and that the record does not list, with
 /// their original masks, if the process belongs to the program.
-fn unlisted(
-    lines: &Lines,
-    confined: &HashSet<CpuMask>,
-    name: &str,
-    pid: u32,
-) -> Vec<(ThreadId, CpuMask)> {
+fn unlisted(lines: &Lines, confined: &[CpuMask], name: &str, pid: u32) -> Vec<(ThreadId, CpuMask)> {
     // The masks come first, because they are cheaper to read than environments.
-    let tids: Vec<(u32, CpuMask)> = numbers(&folder_of(pid).join("task"))
-        .filter_map(|tid| Some((tid, mask(tid)?)))
-        .filter(|(_, now)| confined.contains(now))
-        .collect();
+    let mut tids = Vec::new();
+    for &tid in &numbers(&folder_of(pid).join("task")) {
+        if let Some(now) = mask(tid).filter(|now| confined.contains(now)) {
+            tids.push((tid, now));
+        }
+    }
+    let mut unlisted = Vec::new();
     if tids.is_empty() || !is_part(lines, name, pid) {
-        return Vec::new();
+        return unlisted;
     }
     let parent = parent_of(&folder_of(pid)).unwrap_or(0);
-    let threads = tids.into_iter().filter_map(|(tid, now)| {
-        let original = lines.inherited(now, pid, parent);
-        Some((thread(pid, tid)?, original))
-    });
-    let unlisted = threads.filter(|(thread, _)| !lines.threads.contains_key(thread));
-    unlisted.collect()
+    for &(tid, now) in &tids {
+        if let Some(thread) = thread(pid, tid).filter(|it| lines.place(*it).is_err()) {
+            unlisted.push((thread, lines.inherited(now, pid, parent)));
+        }
+    }
+    unlisted
 }
 
 /// Returns whether process `pid` belongs to the program: whether the record lists the first thread,
 /// or the environment names the record, of the process or one of its ancestors.
 fn is_part(lines: &Lines, name: &str, pid: u32) -> bool {
-    let mut line = iter::successors(Some(pid), |pid| parent_of(&folder_of(*pid)));
-    line.any(|pid| {
-        let is_listed = |first| lines.threads.contains_key(&first);
-        thread(pid, pid).is_some_and(is_listed) || is_named(pid, name)
-    })
+    let is_listed = |first| lines.place(first).is_ok();
+    let mut next = Some(pid);
+    while let Some(pid) = next {
+        if thread(pid, pid).is_some_and(is_listed) || is_named(pid, name) {
+            return true;
+        }
+        next = parent_of(&folder_of(pid));
+    }
+    false
 }
 
 /// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another
 /// mask has chosen its processors itself.
-fn is_confined(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
-    mask(thread.tid).is_some_and(|now| {
-        now != *original && chosen.iter().any(|set| confined(original, set) == now)
-    })
+fn must_restore(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
+    let is_confined = |now| now != *original && is_confined(original, chosen, &now);
+    mask(thread.tid).is_some_and(is_confined)
 }
 
 fn mask(tid: u32) -> Option<CpuMask> {
@@ -140,14 +150,15 @@ fn folder_of(pid: u32) -> PathBuf {
     Path::new("/proc").join(pid.to_string())
 }
 
-fn processes() -> impl Iterator<Item = u32> {
-    numbers(Path::new("/proc"))
-}
-
 /// Returns the numbers that name entries of `folder`.
-fn numbers(folder: &Path) -> impl Iterator<Item = u32> + use<> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+fn numbers(folder: &Path) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for name in &names(folder).unwrap_or_default() {
+        if let Some(number) = name.to_str().and_then(|name| name.parse().ok()) {
+            numbers.push(number);
+        }
+    }
+    numbers
 }
 
 /// Returns whether the environment of process `pid` names the record: whether the command that owns
@@ -156,9 +167,7 @@ fn numbers(folder: &Path) -> impl Iterator<Item = u32> + use<> {
 pub fn is_named(pid: u32, name: &str) -> bool {
     let environment = fs::read(folder_of(pid).join("environ")).unwrap_or_default();
     let wanted = format!("{VARIABLE}={name}");
-    environment
-        .split(|byte| *byte == 0)
-        .any(|variable| variable == wanted.as_bytes())
+    split(&environment, 0).any(|variable| variable == wanted.as_bytes())
 }
 
 /// Removes the quota of the cgroup at `folder`, and the processors that were chosen for it.
@@ -167,7 +176,7 @@ pub fn is_named(pid: u32, name: &str) -> bool {
 /// Returns the first error, unless it means that the cgroup or the controller is gone.
 fn lift_quota(folder: &Path) -> Result<(), String> {
     // An empty line means the processors of the parent.
-    let lift = |(file, text): (&str, &str)| {
+    let lift = |file: &str, text: &str| {
         let path = folder.join(file);
         let opened = OpenOptions::new().write(true).truncate(true).open(&path);
         let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
@@ -176,8 +185,7 @@ fn lift_quota(folder: &Path) -> Result<(), String> {
             false => Err(format!("cannot write to {}: {error}", path.display())),
         })
     };
-    let lifted = [("cpu.max", "max\n"), ("cpuset.cpus", "\n")].map(lift);
-    lifted.into_iter().fold(Ok(()), Result::and)
+    lift("cpu.max", "max\n").and(lift("cpuset.cpus", "\n"))
 }
 
 /// Returns whether the file of a cgroup does not exist. One that was opened before the cgroup was

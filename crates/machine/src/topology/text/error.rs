@@ -3,10 +3,7 @@
 use std::fmt;
 
 use crate::cpus::CPU_NUMBER_END;
-use crate::files::escaped;
-
-/// The maximum number of characters of a word that a message quotes.
-const QUOTED_MAX: usize = 40;
+use crate::files::{escaped, start};
 
 /// An error in a description of a topology: the line, what is wrong there, and what is allowed.
 ///
@@ -54,10 +51,9 @@ impl Problem {
 
 /// Prepares a word for a message: short, on one line, with control characters escaped.
 pub(super) fn quoted(word: &str) -> String {
-    match word.char_indices().nth(QUOTED_MAX) {
-        Some((end, _)) => format!("`{}..`", escaped(&word[..end])),
-        None => format!("`{}`", escaped(word)),
-    }
+    let start = start(word);
+    let more = if start == word { "" } else { ".." };
+    format!("`{}{more}`", escaped(start))
 }
 
 impl fmt::Display for TopologyError {

@@ -3,9 +3,7 @@
 //! Time and memory are bounded by the length of the text and [`CPUS_MAX`]: a list is expanded only
 //! if [`CpuList`] accepts it, and no CPU is stored twice for the same statement name.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::super::{Cache, CacheKind, Node, Topology};
+use super::super::{Cache, CacheKind, Node, Topology, insert};
 use super::error::{Problem, quoted};
 use super::{parse_group, parse_size, whole_number};
 use crate::cpus::CpuList;
@@ -18,8 +16,8 @@ const STATEMENTS: &str = "cpus, core, node, package and caches such as L1d, L1i 
 #[derive(Default)]
 pub(super) struct Statements {
     topology: Topology,
-    /// For each statement name, the CPUs that are in one of its groups.
-    named: BTreeMap<String, BTreeSet<usize>>,
+    /// For each statement name, which CPUs are in one of its groups, in the topology's order.
+    named: Vec<(String, Vec<bool>)>,
 }
 
 impl Statements {
@@ -31,12 +29,12 @@ impl Statements {
                 Err(Problem::new(what, "a line such as `cpus 0-7` first"))
             }
             "core" => {
-                self.once(name)?;
+                once(name, self.topology.cores.is_empty())?;
                 self.topology.cores = self.groups(name, words)?;
                 Ok(())
             }
             "package" => {
-                self.once(name)?;
+                once(name, self.topology.packages.is_empty())?;
                 self.topology.packages = self.groups(name, words)?;
                 Ok(())
             }
@@ -51,22 +49,15 @@ impl Statements {
         }
     }
 
-    /// Sorts everything into the order that a [`Topology`] must have.
     pub(super) fn finish(self) -> Result<Topology, Problem> {
-        let mut topology = self.topology;
-        if topology.cpus.is_empty() {
-            let allowed = "a line such as `cpus 0-7`";
-            return Err(Problem::new("nothing says which CPUs there are", allowed));
-        }
-        topology.cores.sort_unstable();
-        topology.caches.sort_unstable();
-        topology.nodes.sort_unstable_by_key(|node| node.id);
-        topology.packages.sort_unstable();
-        Ok(topology)
+        let what = "nothing says which CPUs there are";
+        let is_there = !self.topology.cpus.is_empty();
+        require(is_there, what, "a line such as `cpus 0-7`")?;
+        Ok(self.topology)
     }
 
     fn cpus(&mut self, words: &[&str]) -> Result<(), Problem> {
-        self.once("cpus")?;
+        once("cpus", self.topology.cpus.is_empty())?;
         let [list] = words else {
             let what = format!("`cpus` has {} lists", words.len());
             return Err(Problem::new(what, "one such as 0-7 or 0-3,8-11"));
@@ -82,21 +73,22 @@ impl Statements {
     }
 
     fn nodes(&mut self, words: &[&str]) -> Result<(), Problem> {
-        self.once("node")?;
-        let numbered = words.iter().filter(|word| word.contains(':')).count();
-        if numbered == 0 {
-            let groups = self.groups("node", words)?.into_iter().enumerate();
-            self.topology.nodes = groups.map(|(id, cpus)| Node { id, cpus }).collect();
-            return Ok(());
-        }
-        if numbered < words.len() {
-            let what = "some nodes have a number and others have none";
-            return Err(Problem::new(what, "all as in 3:0-7, or all as in 0-7"));
-        }
-        let mut nodes = BTreeMap::new();
+        once("node", self.topology.nodes.is_empty())?;
+        any_group("node", words)?;
+        let mut numbered = 0;
         for word in words {
-            let (number, list) = word.split_once(':').unwrap_or((word, ""));
-            let id: usize = whole_number(number).ok_or_else(|| {
+            numbered += usize::from(word.split_once(':').is_some());
+        }
+        let is_alike = numbered == 0 || numbered == words.len();
+        let what = "some nodes have a number and others have none";
+        require(is_alike, what, "all as in 3:0-7, or all as in 0-7")?;
+        for (index, word) in words.iter().enumerate() {
+            let (number, list) = word.split_once(':').unwrap_or(("", word));
+            let id = match numbered {
+                0 => Some(index),
+                _ => whole_number(number).and_then(|id| id.try_into().ok()),
+            };
+            let id = id.ok_or_else(|| {
                 let what = format!("{} is no number of a node", quoted(number));
                 Problem::new(what, "a whole number before the colon, as in 3:0-7")
             })?;
@@ -105,13 +97,15 @@ impl Statements {
                 "" => CpuList::default(),
                 _ => self.group("node", list)?,
             };
-            if nodes.insert(id, cpus).is_some() {
-                let what = format!("there are two nodes with the number {id}");
-                return Err(Problem::new(what, "each number once"));
+            let nodes = &mut self.topology.nodes;
+            match nodes.binary_search_by_key(&id, |node| node.id) {
+                Err(place) => nodes.insert(place, Node { id, cpus }),
+                Ok(_) => {
+                    let what = format!("there are two nodes with the number {id}");
+                    return Err(Problem::new(what, "each number once"));
+                }
             }
         }
-        let numbered = nodes.into_iter().map(|(id, cpus)| Node { id, cpus });
-        self.topology.nodes = numbered.collect();
         Ok(())
     }
 
@@ -133,51 +127,65 @@ impl Statements {
                 (Some(bytes), words)
             }
         };
-        let caches = self.groups(name, words)?.into_iter().map(|cpus| Cache {
-            level,
-            kind,
-            bytes,
-            cpus,
-        });
-        self.topology.caches.extend(caches);
+        for cpus in self.groups(name, words)? {
+            let cache = Cache {
+                level,
+                kind,
+                bytes,
+                cpus,
+            };
+            insert(&mut self.topology.caches, cache);
+        }
         Ok(())
     }
 
-    /// Rejects a second statement with this name.
-    fn once(&mut self, name: &str) -> Result<(), Problem> {
-        match self.named.insert(name.to_owned(), BTreeSet::new()) {
-            None => Ok(()),
-            Some(_) => {
-                let what = format!("`{name}` comes a second time");
-                Err(Problem::new(what, "one line with all of it"))
-            }
-        }
-    }
-
     fn groups(&mut self, name: &str, words: &[&str]) -> Result<Vec<CpuList>, Problem> {
-        if words.is_empty() {
-            let what = format!("`{name}` has no groups of CPUs");
-            return Err(Problem::new(what, "one or more such as 0-3,8"));
+        any_group(name, words)?;
+        let mut groups = Vec::new();
+        for word in words {
+            insert(&mut groups, self.group(name, word)?);
         }
-        words.iter().map(|word| self.group(name, word)).collect()
+        Ok(groups)
     }
 
     /// Parses a group. Its CPUs must exist and must not be in another group of the same name.
     fn group(&mut self, name: &str, word: &str) -> Result<CpuList, Problem> {
         let group = parse_group(word)?;
-        let taken = self.named.entry(name.to_owned()).or_default();
+        let (cpus, named) = (&self.topology.cpus, &mut self.named);
+        let known = named.iter().position(|(known, _)| known == name);
+        let place = known.unwrap_or(named.len());
+        if known.is_none() {
+            named.push((name.to_owned(), vec![false; cpus.len()]));
+        }
         for &cpu in group.as_slice() {
-            if !self.topology.cpus.contains(cpu) {
+            if !cpus.contains(cpu) {
                 let what = format!("`{name}` has CPU {cpu}, which does not exist");
                 return Err(Problem::new(what, "those that the line `cpus` has"));
             }
-            if !taken.insert(cpu) {
+            if std::mem::replace(&mut named[place].1[cpus.rank(cpu)], true) {
                 let what = format!("CPU {cpu} is in two groups of `{name}`");
                 return Err(Problem::new(what, "groups without a CPU in common"));
             }
         }
         Ok(group)
     }
+}
+
+/// Rejects a second statement with this name.
+fn once(name: &str, is_first: bool) -> Result<(), Problem> {
+    let what = format!("`{name}` comes a second time");
+    require(is_first, &what, "one line with all of it")
+}
+
+fn any_group(name: &str, words: &[&str]) -> Result<(), Problem> {
+    let what = format!("`{name}` has no groups of CPUs");
+    require(!words.is_empty(), &what, "one or more such as 0-3,8")
+}
+
+fn require(holds: bool, what: &str, allowed: &str) -> Result<(), Problem> {
+    holds
+        .then_some(())
+        .ok_or_else(|| Problem::new(what, allowed))
 }
 
 /// Parses the level and the kind in `1d`.
@@ -191,5 +199,5 @@ fn parse_cache(which: &str) -> Option<(u8, CacheKind)> {
     };
     // Reject level 0 and leading zeros, which would give a level a second name.
     let level = whole_number(digits).filter(|_| !digits.starts_with('0'))?;
-    Some((level, kind))
+    Some((level.try_into().ok()?, kind))
 }
