@@ -31,11 +31,7 @@ mod victim_round;
 pub use distance_index::{Candidates, DistanceIndex, PlaceOrder};
 pub use victim_round::VictimState;
 
-use crate::error::ParseError;
-use crate::text;
-use crate::tunable::{Basis, Tunable, choice, choices, table};
-use core::fmt;
-use core::str::FromStr;
+use crate::tunable::{Basis, Tunable, choice, table, words};
 
 /// A rule that chooses victims. Default: [`Hierarchical`](Self::Hierarchical).
 ///
@@ -59,46 +55,23 @@ pub enum VictimPolicy {
     Hierarchical,
 }
 
-impl VictimPolicy {
-    pub(crate) const NAMES: &'static [&'static str] =
-        &["random", "round-robin", "last-victim", "hierarchical"];
-}
-
 table! {
     VICTIM: VictimPolicy = choice("victim", VictimPolicy::NAMES, VictimPolicy::Hierarchical).set_by("TIDEGATE_VICTIM"),
         "Which victims a thief tries. Trying near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
 }
 
-choices!(VictimPolicy);
+words!(
+    VictimPolicy,
+    "victim policy",
+    Random = "random",
+    RoundRobin = "round-robin",
+    LastVictim = "last-victim",
+    Hierarchical = "hierarchical"
+);
 
 impl Default for VictimPolicy {
     fn default() -> Self {
         VICTIM.default
-    }
-}
-
-impl fmt::Display for VictimPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Random => "random",
-            Self::RoundRobin => "round-robin",
-            Self::LastVictim => "last-victim",
-            Self::Hierarchical => "hierarchical",
-        })
-    }
-}
-
-impl FromStr for VictimPolicy {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        match text {
-            "random" => Ok(Self::Random),
-            "round-robin" => Ok(Self::RoundRobin),
-            "last-victim" => Ok(Self::LastVictim),
-            "hierarchical" => Ok(Self::Hierarchical),
-            _ => Err(text::unknown("victim policy", text, Self::NAMES)),
-        }
     }
 }
 
