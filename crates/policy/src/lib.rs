@@ -17,7 +17,8 @@
 //! * [`outside`]: how many processors a program that does not use Tidegate could use, which ones it
 //!   gets, and whether it collapses on them,
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
-//! * [`trace`]: the decisions of a recorded run, and a replay that checks them,
+//! * [`trace`]: the decisions of a recorded run, and, with the feature `replay`, a replay that
+//!   checks them,
 //! * [`schedule`](mod@schedule): the order in which the threads of a simulated pool run,
 //! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.

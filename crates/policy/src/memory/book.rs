@@ -8,6 +8,7 @@
 //! `None`.
 
 mod budget;
+#[cfg(feature = "replay")]
 mod duties;
 mod ids;
 
