@@ -34,11 +34,7 @@ enum Hint {
 impl ParseError {
     /// Creates an error for `problem` in `at`, which is empty if the caller doesn't know the
     /// location.
-    pub(crate) fn new(
-        at: impl Into<String>,
-        problem: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(at: &str, problem: &str, expected: &str) -> Self {
         Self {
             problem: Problem::Other(problem.into()),
             at: at.into(),
@@ -47,11 +43,7 @@ impl ParseError {
     }
 
     /// Creates an error for an invalid `value` of the setting `at`.
-    pub(crate) fn value(
-        at: impl Into<String>,
-        value: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn value(at: &str, value: &str, expected: &str) -> Self {
         Self {
             problem: Problem::Value(value.into()),
             ..Self::new(at, "", expected)
@@ -59,7 +51,7 @@ impl ParseError {
     }
 
     /// Creates an error for a name that is probably a misspelling of `name`.
-    pub(crate) fn misspelled(problem: impl Into<String>, name: &str) -> Self {
+    pub(crate) fn misspelled(problem: &str, name: &str) -> Self {
         Self {
             hint: Hint::DidYouMean(name.into()),
             ..Self::new("", problem, "")

@@ -147,7 +147,7 @@ fn number_groups(
     let refuse = |worker: usize, what: &str, expected: &str| {
         Err(ParseError::new(
             "places",
-            format!("worker {worker} of level {level} {what}"),
+            &format!("worker {worker} of level {level} {what}"),
             expected,
         ))
     };
@@ -189,7 +189,7 @@ fn check_nested(level: usize, finer: &[usize], coarser: &[usize]) -> Result<(), 
             );
             Err(ParseError::new(
                 "places",
-                what,
+                &what,
                 "groups made of whole groups of the previous level",
             ))
         }

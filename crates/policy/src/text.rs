@@ -31,8 +31,8 @@ const SIZES: &[(&str, u64)] = &[
 pub fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     let problem = format!("unknown {kind} {text:?}");
     match closest(text, names.iter().copied()) {
-        Some(name) => ParseError::misspelled(problem, name),
-        None => ParseError::new("", problem, names.join(", ")),
+        Some(name) => ParseError::misspelled(&problem, name),
+        None => ParseError::new("", &problem, &names.join(", ")),
     }
 }
 

@@ -32,7 +32,7 @@ impl Policy for Palirria {
         threshold: PALIRRIA_THRESHOLD.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&PALIRRIA_THRESHOLD, &mut self.threshold)
     }
 }

@@ -58,7 +58,7 @@ impl Policy for Steady {
         memory: STEADY_MEMORY.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&STEADY_HIGH, &mut self.high)?;
         visitor.plain(&STEADY_TARGET, &mut self.target)?;
         visitor.plain(&STEADY_MEMORY, &mut self.memory)

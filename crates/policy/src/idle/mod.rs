@@ -143,7 +143,7 @@ impl Policy for Elastic {
         search: ELASTIC_SEARCH.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&ELASTIC_SEARCH, &mut self.search)
     }
 }

@@ -62,23 +62,27 @@ use alloc::vec::Vec;
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let tables = [
-        limits::rows,
-        idle::rows,
-        desire::rows,
-        amount::rows,
-        victim::rows,
-        wait::rows,
-        queue::rows,
-        place_by::rows,
-        priority::rows,
-        runtime::rows,
-        search::tunables::rows,
-        share::tunables::rows,
-        desire::tunables::rows,
-        idle::tunables::rows,
-        memory::tunables::rows,
-        outside::tunables::rows,
-        simulator::rows,
+        limits::ROWS,
+        idle::ROWS,
+        desire::ROWS,
+        amount::ROWS,
+        victim::ROWS,
+        wait::ROWS,
+        queue::ROWS,
+        place_by::ROWS,
+        priority::ROWS,
+        runtime::ROWS,
+        search::tunables::ROWS,
+        share::tunables::ROWS,
+        desire::tunables::ROWS,
+        idle::tunables::ROWS,
+        memory::tunables::ROWS,
+        outside::tunables::ROWS,
+        simulator::ROWS,
     ];
-    tables.into_iter().flat_map(|rows| rows()).collect()
+    let mut rows = Vec::new();
+    for table in tables {
+        rows.extend(table.iter().map(Tunable::shown));
+    }
+    rows
 }
