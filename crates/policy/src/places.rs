@@ -76,7 +76,8 @@ impl PlaceTree {
     }
 
     /// Returns, for each distance except the largest, the group number of each worker.
-    pub(crate) fn levels(&self) -> &[Box<[usize]>] {
+    #[must_use]
+    pub fn levels(&self) -> &[Box<[usize]>] {
         &self.levels
     }
 

@@ -24,6 +24,7 @@
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 
+mod exec;
 mod runtime;
 mod simulator;
 
@@ -35,7 +36,6 @@ pub use crate::desire::{DESIRE, tunables::*};
 pub use crate::idle::{IDLE, tunables::*};
 pub use crate::limits::WORKERS;
 pub use crate::memory::tunables::*;
-pub use crate::outside::tunables::*;
 pub use crate::place_by::{PLACES, PLACES_EACH};
 pub use crate::priority::{PRIORITY, PRIORITY_AGING};
 #[doc(inline)]
@@ -47,12 +47,12 @@ pub use crate::tunable::{Allowed, Basis, Row, Setting, Tunable, Unit};
 pub use crate::victim::VICTIM;
 #[doc(inline)]
 pub use crate::wait::WAIT;
+pub use exec::*;
 pub use runtime::*;
 pub use simulator::*;
 
 use crate::{
-    amount, desire, idle, limits, memory, outside, place_by, priority, queue, search, share,
-    victim, wait,
+    amount, desire, idle, limits, memory, place_by, priority, queue, search, share, victim, wait,
 };
 use alloc::vec::Vec;
 
@@ -77,7 +77,7 @@ pub fn rows() -> Vec<Row> {
         desire::tunables::ROWS,
         idle::tunables::ROWS,
         memory::tunables::ROWS,
-        outside::tunables::ROWS,
+        exec::ROWS,
         simulator::ROWS,
     ];
     let mut rows = Vec::new();

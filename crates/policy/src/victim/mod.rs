@@ -25,10 +25,8 @@
 //! The set of candidates may change between two calls. The functions allocate no memory. This
 //! module never checks whether a victim has work: the thief finds out.
 
-mod distance_index;
 mod victim_round;
 
-pub use distance_index::{Candidates, DistanceIndex, PlaceOrder};
 pub use victim_round::VictimState;
 
 use crate::tunable::{Basis, Tunable, choice, table, words};
@@ -102,7 +100,22 @@ pub trait Peers {
     /// every worker, and tries each candidate with the same probability as without one. If the
     /// workers of every group of the tree have consecutive numbers, it even tries the same
     /// candidates.
-    fn census(&self) -> Option<DistanceIndex<'_>> {
+    fn census(&self) -> Option<&dyn Census> {
         None
     }
+}
+
+/// An index of the candidates by their distance from a thief. It pays off with thousands of
+/// workers, as in the simulator.
+pub trait Census {
+    /// Returns the smallest distance from `thief` above `distance` at which there are candidates
+    /// other than `asked`, and the number of these candidates.
+    fn beyond(&self, thief: usize, distance: u32, asked: Option<usize>) -> Option<(u32, usize)>;
+
+    /// Returns the `nth` candidate at this distance from `thief`, counted from 0 and excluding
+    /// `asked`. The candidate must exist.
+    fn nth(&self, thief: usize, distance: u32, asked: Option<usize>, nth: usize) -> usize;
+
+    /// Returns the first candidate whose number is at least `worker`.
+    fn first_from(&self, worker: usize) -> Option<usize>;
 }
