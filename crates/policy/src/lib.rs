@@ -17,7 +17,7 @@
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
 //! * [`trace`]: the decisions of a recorded run, and, with the feature `replay`, a replay that
 //!   checks them,
-//! * [`schedule`](mod@schedule): the order in which the threads of a simulated pool run,
+//! * `schedule` (a feature): the order in which the threads of a simulated pool run,
 //! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
@@ -56,6 +56,7 @@ pub mod places;
 pub mod priority;
 pub mod queue;
 pub mod rng;
+#[cfg(feature = "schedule")]
 pub mod schedule;
 pub mod search;
 pub mod share;
