@@ -15,16 +15,15 @@ pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
         .map_or((text, None), |(name, list)| (name, Some(list)))
 }
 
-/// Returns `policy`, which has no parameters, or an error if there is a list of them after its
-/// name.
-pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T, ParseError> {
+/// Returns an error if there is a list of parameters after the name of a policy without any.
+pub(crate) fn without(name: &str, list: Option<&str>) -> Result<(), ParseError> {
     match list {
         Some(list) => Err(ParseError::new(
             name,
             &format!("unexpected parameters {list:?}"),
             "no parameters",
         )),
-        None => Ok(policy),
+        None => Ok(()),
     }
 }
 
@@ -40,49 +39,68 @@ pub(crate) trait Policy: Copy + PartialEq {
         Ok(())
     }
 
-    /// Passes each parameter to `visitor`, then rejects what does not fit together.
-    fn pass(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        self.visit(visitor)?;
-        visitor.finish()?;
-        self.agree()
-    }
-
     /// Checks every parameter against its range, then the combination of all.
     fn check(&self) -> Result<(), ParseError> {
         let mut copy = *self;
-        check(Self::NAME, &mut |visitor| copy.pass(visitor))
+        pass(&mut copy, &mut Visitor::Check)
     }
 
     /// Parses `key=value,key=value`; parameters that are not listed keep their defaults.
     fn read(list: Option<&str>) -> Result<Self, ParseError> {
         let mut policy = Self::DEFAULT;
-        read(Self::NAME, list, &mut |visitor| policy.pass(visitor))?;
+        read(&mut policy, list)?;
         Ok(policy)
     }
 
     /// Writes the name and the parameters that differ from their defaults.
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut copy = *self;
-        show(Self::NAME, f, &mut |visitor| copy.visit(visitor))
+        show(&mut copy, f)
     }
 }
 
-/// Passes the parameters of some policy to a visitor. The functions that take it are compiled once,
-/// not once for each policy.
-type Pass<'a> = &'a mut dyn FnMut(&mut Visitor<'_>) -> Result<(), ParseError>;
-
-fn check(name: &str, pass: Pass<'_>) -> Result<(), ParseError> {
-    pass(&mut Visitor::Check).map_err(|error| error.within(name))
+/// A policy of any type. The functions that take it are compiled once, not once for each policy.
+trait AnyPolicy {
+    fn name(&self) -> &'static str;
+    fn visit_each(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError>;
+    fn agree_all(&self) -> Result<(), ParseError>;
 }
 
-fn read(name: &str, list: Option<&str>, pass: Pass<'_>) -> Result<(), ParseError> {
-    let read = Visitor::reader(list).and_then(|mut reader| pass(&mut reader));
-    read.map_err(|error| error.within(name))
+impl<P: Policy> AnyPolicy for P {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn visit_each(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
+        self.visit(visitor)
+    }
+
+    fn agree_all(&self) -> Result<(), ParseError> {
+        self.agree()
+    }
 }
 
-fn show(name: &str, f: &mut fmt::Formatter<'_>, pass: Pass<'_>) -> fmt::Result {
-    let mut text = String::from(name);
-    pass(&mut Visitor::Write(&mut text)).map_err(|_| fmt::Error)?;
+fn pass(policy: &mut dyn AnyPolicy, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
+    let visited = policy.visit_each(visitor);
+    let finished = visited.and_then(|()| visitor.finish());
+    let passed = finished.and_then(|()| policy.agree_all());
+    passed.map_err(|error| error.within(policy.name()))
+}
+
+fn read(policy: &mut dyn AnyPolicy, list: Option<&str>) -> Result<(), ParseError> {
+    match Visitor::reader(list) {
+        Ok(mut reader) => pass(policy, &mut reader),
+        Err(error) => Err(error.within(policy.name())),
+    }
+}
+
+fn show(policy: &mut dyn AnyPolicy, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (mut text, mark) = (String::from(policy.name()), ':');
+    let mut writer = Visitor::Write {
+        text: &mut text,
+        mark,
+    };
+    policy.visit_each(&mut writer).map_err(|_| fmt::Error)?;
     f.write_str(&text)
 }
 
@@ -95,8 +113,8 @@ pub(crate) enum Visitor<'a> {
         given: Vec<(&'a str, &'a str)>,
         known: Vec<&'static str>,
     },
-    /// Adds the value to the text of the policy if it is not the default.
-    Write(&'a mut String),
+    /// Adds the value to the text of the policy if it is not the default, after a mark.
+    Write { text: &'a mut String, mark: char },
 }
 
 impl<'a> Visitor<'a> {
@@ -146,8 +164,11 @@ impl<'a> Visitor<'a> {
                     None => default,
                 };
             }
-            Self::Write(text) if *value != default => write(text, row.name, &value.show(row.unit)),
-            Self::Write(_) => {}
+            Self::Write { text, mark } if *value != default => {
+                write(text, *mark, key(row.name), &value.show(row.unit));
+                *mark = ',';
+            }
+            Self::Write { .. } => {}
         }
         Ok(())
     }
@@ -162,9 +183,8 @@ impl<'a> Visitor<'a> {
     }
 }
 
-fn write(text: &mut String, name: &'static str, value: &str) {
-    let mark = if text.contains(':') { ',' } else { ':' };
-    *text += &format!("{mark}{}={value}", key(name));
+fn write(text: &mut String, mark: char, key: &str, value: &str) {
+    *text += &format!("{mark}{key}={value}");
 }
 
 /// Checks that the first duration is at most as long as the second.

@@ -256,7 +256,7 @@ impl MemoryPolicy {
 fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
     let list = list?;
     let first = list.split(',').next().unwrap_or_default();
-    let alone = !first.is_empty() && !first.contains('=');
+    let alone = !first.is_empty() && !first.as_bytes().contains(&b'=');
     Some(if alone {
         Cow::Owned(format!("{}={list}", key(BUDGET_BYTES.name)))
     } else {
@@ -279,7 +279,7 @@ impl FromStr for MemoryPolicy {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let (name, list) = split(text);
         match name {
-            NONE => without(name, list, Self::None),
+            NONE => without(name, list).map(|()| Self::None),
             Hybrid::NAME => Hybrid::read(list).map(Self::Hybrid),
             DepthFirst::NAME => DepthFirst::read(list).map(Self::DepthFirst),
             DfDeques::NAME => DfDeques::read(list).map(Self::DfDeques),

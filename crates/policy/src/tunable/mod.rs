@@ -9,6 +9,7 @@ pub use setting::Setting;
 pub(crate) use setting::{Shown, choices, words};
 
 use crate::error::ParseError;
+use crate::text;
 use alloc::string::String;
 use core::fmt;
 
@@ -180,7 +181,7 @@ impl Tunable<&dyn Shown> {
             Allowed::Between(min, max) => {
                 alloc::format!("{} to {}", min.show(self.unit), max.show(self.unit))
             }
-            Allowed::OneOf(names) => names.join(", "),
+            Allowed::OneOf(names) => text::listed(names),
         }
     }
 
