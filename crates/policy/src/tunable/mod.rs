@@ -102,7 +102,7 @@ impl<T: Setting> Tunable<T> {
             Ok(_) => None,
             Err(error) => error,
         };
-        Err(self.untyped().refusal(text, error))
+        Err(refusal(self, text, error))
     }
 
     /// Returns `value` if it is allowed.
@@ -113,7 +113,18 @@ impl<T: Setting> Tunable<T> {
     pub fn check(&self, value: T) -> Result<T, ParseError> {
         match self.allows(value) {
             true => Ok(value),
-            false => Err(self.untyped().invalid(&value)),
+            false => Err(invalid(self, None, &value)),
+        }
+    }
+
+    /// Like [`check`](Self::check), but the error names `label`.
+    ///
+    /// # Errors
+    /// Returns an error if `value` is not allowed.
+    pub fn check_as(&self, label: &str, value: T) -> Result<T, ParseError> {
+        match self.allows(value) {
+            true => Ok(value),
+            false => Err(invalid(self, Some(label), &value)),
         }
     }
 
@@ -127,11 +138,16 @@ impl<T: Setting> Tunable<T> {
     /// Returns the tunable with its values as text.
     #[must_use]
     pub fn row(&self) -> Row {
-        self.untyped().shown()
+        row(self)
     }
 
-    /// Returns the tunable without the type of its values, so that the code that prints them is
-    /// compiled once, not once for each type.
+    /// Returns a value in the form that [`parse`](Self::parse) reads.
+    #[must_use]
+    pub fn show(&self, value: T) -> String {
+        value.show(self.unit)
+    }
+
+    /// Returns the tunable without the type of its values.
     pub(crate) const fn untyped(&self) -> Tunable<&dyn Shown> {
         Tunable {
             name: self.name,
@@ -148,19 +164,37 @@ impl<T: Setting> Tunable<T> {
     }
 }
 
+/// A tunable of any type. The functions that take it are compiled once, not once for each type.
+trait AnyTunable {
+    fn untyped(&self) -> Tunable<&dyn Shown>;
+}
+
+impl<T: Setting> AnyTunable for Tunable<T> {
+    fn untyped(&self) -> Tunable<&dyn Shown> {
+        self.untyped()
+    }
+}
+
+fn refusal(tunable: &dyn AnyTunable, text: &str, error: Option<ParseError>) -> ParseError {
+    let tunable = tunable.untyped();
+    match error {
+        Some(error) => error.within(tunable.label()),
+        None => tunable.unexpected(tunable.label(), &alloc::format!("{text:?}")),
+    }
+}
+
+fn invalid(tunable: &dyn AnyTunable, label: Option<&str>, value: &dyn Shown) -> ParseError {
+    let tunable = tunable.untyped();
+    let label = label.unwrap_or_else(|| tunable.label());
+    tunable.unexpected(label, &value.show(tunable.unit))
+}
+
+fn row(tunable: &dyn AnyTunable) -> Row {
+    tunable.untyped().shown()
+}
+
 impl Tunable<&dyn Shown> {
-    fn refusal(&self, text: &str, error: Option<ParseError>) -> ParseError {
-        match error {
-            Some(error) => error.within(self.label()),
-            None => self.unexpected(&alloc::format!("{text:?}")),
-        }
-    }
-
-    fn invalid(&self, value: &dyn Shown) -> ParseError {
-        self.unexpected(&value.show(self.unit))
-    }
-
-    fn unexpected(&self, value: &str) -> ParseError {
+    fn unexpected(&self, label: &str, value: &str) -> ParseError {
         let range = self.range();
         let expected = match self.unit {
             Unit::Time => alloc::format!("a time from {range}"),
@@ -169,7 +203,7 @@ impl Tunable<&dyn Shown> {
             Unit::Ratio => alloc::format!("a number from {range}"),
             Unit::Choice => range,
         };
-        ParseError::value(self.label(), value, &expected)
+        ParseError::value(label, value, &expected)
     }
 
     fn label(&self) -> &'static str {
