@@ -157,10 +157,9 @@ impl<'a> Visitor<'a> {
         match self {
             Self::Check => drop(row.check(*value)?),
             Self::Read { given, known } => {
-                let key = key(row.name);
-                known.push(key);
-                *value = match given.iter().position(|given| given.0 == key) {
-                    Some(at) => row.parse(given.remove(at).1)?,
+                known.push(key(row.name));
+                *value = match take(given, key(row.name)) {
+                    Some(text) => row.parse(text)?,
                     None => default,
                 };
             }
@@ -181,6 +180,11 @@ impl<'a> Visitor<'a> {
     ) -> Result<(), ParseError> {
         self.parameter(row, row.default, value)
     }
+}
+
+fn take<'a>(given: &mut Vec<(&str, &'a str)>, key: &str) -> Option<&'a str> {
+    let at = given.iter().position(|given| given.0 == key)?;
+    Some(given.remove(at).1)
 }
 
 fn write(text: &mut String, mark: char, key: &str, value: &str) {
