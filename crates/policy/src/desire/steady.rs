@@ -65,10 +65,6 @@ impl Policy for Steady {
     }
 }
 
-impl Steady {
-    pub(crate) const DEFAULT: Self = <Self as Policy>::DEFAULT;
-}
-
 impl Default for Steady {
     fn default() -> Self {
         Self::DEFAULT

@@ -148,10 +148,6 @@ impl Policy for Elastic {
     }
 }
 
-impl Elastic {
-    pub(crate) const DEFAULT: Self = <Self as Policy>::DEFAULT;
-}
-
 impl Default for Elastic {
     fn default() -> Self {
         Self::DEFAULT

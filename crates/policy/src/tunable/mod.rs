@@ -111,10 +111,7 @@ impl<T: Setting> Tunable<T> {
     /// Returns an error if `value` is not allowed. The error names the variable (or the tunable, if
     /// it has no variable), the value and the allowed values.
     pub fn check(&self, value: T) -> Result<T, ParseError> {
-        match self.allows(value) {
-            true => Ok(value),
-            false => Err(invalid(self, None, &value)),
-        }
+        self.checked(None, value)
     }
 
     /// Like [`check`](Self::check), but the error names `label`.
@@ -122,9 +119,13 @@ impl<T: Setting> Tunable<T> {
     /// # Errors
     /// Returns an error if `value` is not allowed.
     pub fn check_as(&self, label: &str, value: T) -> Result<T, ParseError> {
+        self.checked(Some(label), value)
+    }
+
+    fn checked(&self, label: Option<&str>, value: T) -> Result<T, ParseError> {
         match self.allows(value) {
             true => Ok(value),
-            false => Err(invalid(self, Some(label), &value)),
+            false => Err(invalid(self, label, &value)),
         }
     }
 

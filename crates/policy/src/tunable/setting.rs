@@ -157,7 +157,7 @@ macro_rules! words {
 
         impl core::fmt::Display for $type {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(match self {
+                f.pad(match self {
                     $(Self::$variant => $name),*
                 })
             }
