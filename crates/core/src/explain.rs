@@ -118,7 +118,7 @@ fn sharing(options: &Options) -> Vec<String> {
     };
     differing.extend(match (closed, options.share_from) {
         (true, Source::Default) => Some(format!("share=off (TIDEGATE_SHARE is not set{follows})")),
-        (true, _) => Some(shown(share, &tunables::SHARE)),
+        (true, _) => Some(shown("share", &tunables::SHARE.show(share))),
         (false, _) => difference(share, &tunables::SHARE),
     });
     if let Some(sharing) = options.share.as_ref().filter(|_| options.shares()) {
@@ -131,15 +131,14 @@ fn sharing(options: &Options) -> Vec<String> {
 
 /// Returns the option as text if it differs from its default.
 fn difference<T: Setting>(value: T, tunable: &Tunable<T>) -> Option<String> {
-    (value != tunable.default).then(|| shown(value, tunable))
+    if value == tunable.default {
+        return None;
+    }
+    Some(shown(tunable.name, &tunable.show(value)))
 }
 
-fn shown<T: Setting>(value: T, tunable: &Tunable<T>) -> String {
-    let own = Tunable {
-        default: value,
-        ..*tunable
-    };
-    format!("{}={}", tunable.name, own.row().default)
+fn shown(name: &str, value: &str) -> String {
+    format!("{name}={value}")
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use tidegate_policy::Priority;
 use tidegate_policy::search::may_expose;
 use tidegate_policy::slots::Ledger;
-use tidegate_policy::tunables::{self, Tunable};
+use tidegate_policy::tunables;
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
@@ -408,12 +408,7 @@ impl PoolInner {
     }
 
     pub(crate) fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
-        let named = Tunable {
-            name: "Pool::set_workers",
-            variable: None,
-            ..tunables::WORKERS
-        };
-        let allowed = named.check(Some(workers))?;
+        let allowed = tunables::WORKERS.check_as("Pool::set_workers", Some(workers))?;
         let most = self.room() - self.options.max_blocking_threads;
         let workers = allowed.filter(|n| *n <= most).ok_or_else(|| {
             BuildError::new(format!(

@@ -1,26 +1,15 @@
 //! Records the scheduling decisions of a pool. [`Builder::trace`](crate::Builder::trace) switches
-//! recording on; [`tidegate_policy::trace`] describes the rules.
-//!
-//! ```
-//! use tidegate::{Pool, trace};
-//!
-//! let pool = Pool::builder().workers(2).trace(true).build()?;
-//! pool.join(|| 1, || 2);
-//! let recorded = pool.trace().expect("the pool records a trace");
-//! let read = trace::Trace::from_bytes(&recorded.to_bytes())?;
-//! assert_eq!((&read, read.rules.workers), (&recorded, 2));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! recording on, and the feature `replay` adds what reads a trace; [`tidegate_policy::trace`]
+//! describes the rules.
 
 // Each worker has a recorder, and so do the share controller and the memory plan. Only the worker's
 // own thread locks its recorder, except while the recordings are being read. A pool that records no
 // trace has no recorders, and pays one branch for each decision. docs/trace.md describes the file
 // format.
 
-pub use tidegate_policy::trace::{
-    CycleEnd, Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream,
-    TaskOrigin, Trace, replay,
-};
+#[cfg(feature = "replay")]
+pub use tidegate_policy::trace::{CycleEnd, Damaged, Difference, Failed, Record, Replayed, replay};
+pub use tidegate_policy::trace::{Event, Rules, Source, Stream, TaskOrigin, Trace};
 
 use crate::options::Options;
 use crate::origin::{self, Origin};

@@ -2,7 +2,7 @@
 //!
 //! Once per cycle, [`Following`] looks at the program's threads, publishes its desire, computes its
 //! processors from the table and confines the program to them. All decisions are in
-//! [`tidegate_policy::outside`].
+//! [`crate::outside`].
 //!
 //! Whatever goes wrong, the program gets its processors back, the user reads one line, and the
 //! program runs on as it would without the command.
@@ -23,6 +23,7 @@ mod tree;
 pub use confinement::Means;
 
 use crate::jobserver::Server;
+use crate::outside::{Desire, Look, Row, assign_more, cycle};
 use crate::seat::report;
 use crate::watcher::Identity;
 use crate::{Options, say};
@@ -35,7 +36,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tidegate_machine::{Machine, Topology};
 use tidegate_policy::Nanos;
-use tidegate_policy::outside::{Desire, Look, Row, assign_more, cycle};
 use tidegate_share::{Portion, Refusal, Report, Seat, Waker};
 use tree::{Member, Tree};
 

@@ -1,6 +1,6 @@
 //! Runs a program that does not use Tidegate as a job that shares the processors.
 //!
-//! docs/exec.md describes the protocol. The decisions are in [`tidegate_policy::outside`], the
+//! docs/exec.md describes the protocol. The decisions are in [`outside`], the
 //! table and the record of masks in [`tidegate_share`].
 //!
 //! | module | what it does |
@@ -10,6 +10,7 @@
 //! | `start` | starts the program and waits for its end |
 //! | `signals` | receives signals instead of the command |
 //! | `terminal` | hands the terminal to the program and takes it back |
+//! | [`outside`] | decides how many processors the program gets, and which ones |
 //! | `follow` | observes the program and confines it to its allotment |
 //! | `watcher` | gives the program its processors back, or ends it, if the command dies |
 //! | `jobserver` | serves tokens to `make` |
@@ -20,6 +21,7 @@
 mod environment;
 mod follow;
 pub mod jobserver;
+pub mod outside;
 mod seat;
 mod signals;
 mod start;

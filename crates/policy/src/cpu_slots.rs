@@ -8,7 +8,6 @@
 //!
 //! This module knows nothing about caches and CPUs, and does not bind threads.
 
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -27,10 +26,10 @@ use alloc::vec::Vec;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CpuSlots {
-    groups: Box<[Box<[usize]>]>,
+    groups: Vec<Vec<usize>>,
     /// For each CPU slot, the smallest group that contains it.
-    leaf: Box<[usize]>,
-    taken: Box<[bool]>,
+    leaf: Vec<usize>,
+    taken: Vec<bool>,
     threads: Vec<Thread>,
 }
 
@@ -51,9 +50,9 @@ impl CpuSlots {
         let count = groups.last().map_or(0, Vec::len);
         let leaf_of = |cpu_slot| groups.iter().position(|group| group.contains(&cpu_slot));
         Self {
-            groups: groups.iter().map(|group| group.clone().into()).collect(),
+            groups: groups.to_vec(),
             leaf: (0..count).map(|s| leaf_of(s).unwrap_or(0)).collect(),
-            taken: vec![false; count].into(),
+            taken: vec![false; count],
             threads: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! The error type of this crate.
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -14,54 +15,37 @@ use core::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    problem: Problem,
+    problem: String,
+    /// The word between the problem and the location.
+    preposition: &'static str,
     at: String,
-    hint: Hint,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Problem {
-    Value(String),
-    Other(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Hint {
-    Expected(String),
-    DidYouMean(String),
+    hint: String,
 }
 
 impl ParseError {
     /// Creates an error for `problem` in `at`, which is empty if the caller doesn't know the
     /// location.
-    pub(crate) fn new(
-        at: impl Into<String>,
-        problem: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(at: &str, problem: &str, expected: &str) -> Self {
         Self {
-            problem: Problem::Other(problem.into()),
+            problem: problem.into(),
+            preposition: "in",
             at: at.into(),
-            hint: Hint::Expected(expected.into()),
+            hint: format!(": expected {expected}"),
         }
     }
 
     /// Creates an error for an invalid `value` of the setting `at`.
-    pub(crate) fn value(
-        at: impl Into<String>,
-        value: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn value(at: &str, value: &str, expected: &str) -> Self {
         Self {
-            problem: Problem::Value(value.into()),
-            ..Self::new(at, "", expected)
+            preposition: "for",
+            ..Self::new(at, &format!("invalid value {value}"), expected)
         }
     }
 
     /// Creates an error for a name that is probably a misspelling of `name`.
-    pub(crate) fn misspelled(problem: impl Into<String>, name: &str) -> Self {
+    pub(crate) fn misspelled(problem: &str, name: &str) -> Self {
         Self {
-            hint: Hint::DidYouMean(name.into()),
+            hint: format!("; did you mean {name:?}?"),
             ..Self::new("", problem, "")
         }
     }
@@ -91,23 +75,11 @@ impl ParseError {
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let preposition = match &self.problem {
-            Problem::Value(value) => {
-                write!(f, "invalid value {value}")?;
-                "for"
-            }
-            Problem::Other(problem) => {
-                f.write_str(problem)?;
-                "in"
-            }
-        };
+        f.write_str(&self.problem)?;
         if !self.at.is_empty() {
-            write!(f, " {preposition} {}", self.at)?;
+            write!(f, " {} {}", self.preposition, self.at)?;
         }
-        match &self.hint {
-            Hint::Expected(expected) => write!(f, ": expected {expected}"),
-            Hint::DidYouMean(name) => write!(f, "; did you mean {name:?}?"),
-        }
+        f.write_str(&self.hint)
     }
 }
 

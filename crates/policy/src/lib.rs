@@ -14,11 +14,10 @@
 //! * [`slots`]: which threads may run, and which one gets a free slot,
 //! * [`desire`]: how many processors a job could use effectively,
 //! * [`allot`]: how many of the machine's processors each job is entitled to,
-//! * [`outside`]: how many processors a program that does not use Tidegate could use, which ones it
-//!   gets, and whether it collapses on them,
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
-//! * [`trace`]: the decisions of a recorded run, and a replay that checks them,
-//! * [`schedule`](mod@schedule): the order in which the threads of a simulated pool run,
+//! * [`trace`]: the decisions of a recorded run, and, with the feature `replay`, a replay that
+//!   checks them,
+//! * `schedule` (a feature): the order in which the threads of a simulated pool run,
 //! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
@@ -51,13 +50,13 @@ mod error;
 pub mod idle;
 mod limits;
 pub mod memory;
-pub mod outside;
 mod parameters;
 mod place_by;
 pub mod places;
 pub mod priority;
 pub mod queue;
 pub mod rng;
+#[cfg(feature = "schedule")]
 pub mod schedule;
 pub mod search;
 pub mod share;
@@ -69,7 +68,6 @@ pub mod tunables;
 pub mod victim;
 pub mod wait;
 
-pub use allot::{Allot, AllotState};
 pub use amount::StealAmount;
 pub use cpu_slots::CpuSlots;
 pub use desire::{DesirePolicy, DesireState};
@@ -84,7 +82,7 @@ pub use rng::Rng;
 pub use share::SharePolicy;
 pub use text::{closest, show_size, show_time, unknown};
 pub use tunables::Tunable;
-pub use victim::{Candidates, DistanceIndex, Peers, PlaceOrder, VictimPolicy, VictimState};
+pub use victim::{Census, Peers, VictimPolicy, VictimState};
 pub use wait::WaitPolicy;
 
 /// A point in time or a duration, in nanoseconds.

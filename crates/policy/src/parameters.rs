@@ -3,7 +3,7 @@
 
 use crate::error::ParseError;
 use crate::text;
-use crate::tunable::{Setting, Tunable};
+use crate::tunable::{Setting, Tunable, key};
 use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -15,16 +15,15 @@ pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
         .map_or((text, None), |(name, list)| (name, Some(list)))
 }
 
-/// Returns `policy`, which has no parameters, or an error if there is a list of them after its
-/// name.
-pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T, ParseError> {
+/// Returns an error if there is a list of parameters after the name of a policy without any.
+pub(crate) fn without(name: &str, list: Option<&str>) -> Result<(), ParseError> {
     match list {
         Some(list) => Err(ParseError::new(
             name,
-            format!("unexpected parameters {list:?}"),
+            &format!("unexpected parameters {list:?}"),
             "no parameters",
         )),
-        None => Ok(policy),
+        None => Ok(()),
     }
 }
 
@@ -33,7 +32,7 @@ pub(crate) trait Policy: Copy + PartialEq {
     const DEFAULT: Self;
 
     /// Passes each parameter to `visitor`, in the order of the text form.
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError>;
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError>;
 
     /// Rejects values that are valid individually but not together.
     fn agree(&self) -> Result<(), ParseError> {
@@ -43,141 +42,153 @@ pub(crate) trait Policy: Copy + PartialEq {
     /// Checks every parameter against its range, then the combination of all.
     fn check(&self) -> Result<(), ParseError> {
         let mut copy = *self;
-        copy.visit(&mut Check)
-            .and_then(|()| self.agree())
-            .map_err(|error| error.within(Self::NAME))
+        pass(&mut copy, &mut Visitor::Check)
     }
 
     /// Parses `key=value,key=value`; parameters that are not listed keep their defaults.
     fn read(list: Option<&str>) -> Result<Self, ParseError> {
         let mut policy = Self::DEFAULT;
-        let mut read = || {
-            let mut reader = Reader::new(list)?;
-            policy.visit(&mut reader)?;
-            reader.finish()?;
-            policy.agree()
-        };
-        read()
-            .map_err(|error| error.within(Self::NAME))
-            .map(|()| policy)
+        read(&mut policy, list)?;
+        Ok(policy)
     }
 
     /// Writes the name and the parameters that differ from their defaults.
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = Writer {
-            text: String::from(Self::NAME),
-            mark: ':',
-        };
         let mut copy = *self;
-        copy.visit(&mut writer).map_err(|_| fmt::Error)?;
-        f.write_str(&writer.text)
+        show(&mut copy, f)
     }
 }
 
-pub(crate) trait Visitor {
+/// A policy of any type. The functions that take it are compiled once, not once for each policy.
+trait AnyPolicy {
+    fn name(&self) -> &'static str;
+    fn visit_each(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError>;
+    fn agree_all(&self) -> Result<(), ParseError>;
+}
+
+impl<P: Policy> AnyPolicy for P {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn visit_each(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
+        self.visit(visitor)
+    }
+
+    fn agree_all(&self) -> Result<(), ParseError> {
+        self.agree()
+    }
+}
+
+fn pass(policy: &mut dyn AnyPolicy, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
+    let visited = policy.visit_each(visitor);
+    let finished = visited.and_then(|()| visitor.finish());
+    let passed = finished.and_then(|()| policy.agree_all());
+    passed.map_err(|error| error.within(policy.name()))
+}
+
+fn read(policy: &mut dyn AnyPolicy, list: Option<&str>) -> Result<(), ParseError> {
+    match Visitor::reader(list) {
+        Ok(mut reader) => pass(policy, &mut reader),
+        Err(error) => Err(error.within(policy.name())),
+    }
+}
+
+fn show(policy: &mut dyn AnyPolicy, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (mut text, mark) = (String::from(policy.name()), ':');
+    let mut writer = Visitor::Write {
+        text: &mut text,
+        mark,
+    };
+    policy.visit_each(&mut writer).map_err(|_| fmt::Error)?;
+    f.write_str(&text)
+}
+
+/// What is done with each parameter of a policy.
+pub(crate) enum Visitor<'a> {
+    /// Checks the value against its range.
+    Check,
+    /// Sets the value, and takes it out of the list of given ones.
+    Read {
+        given: Vec<(&'a str, &'a str)>,
+        known: Vec<&'static str>,
+    },
+    /// Adds the value to the text of the policy if it is not the default, after a mark.
+    Write { text: &'a mut String, mark: char },
+}
+
+impl<'a> Visitor<'a> {
+    fn reader(list: Option<&'a str>) -> Result<Self, ParseError> {
+        let mut given: Vec<(&str, &str)> = vec![];
+        for part in list.into_iter().flat_map(|list| list.split(',')) {
+            let Some((key, value)) = part.split_once('=') else {
+                let problem = format!("invalid parameter {part:?}");
+                let expected = "key=value, separated by commas";
+                return Err(ParseError::new("", &problem, expected));
+            };
+            if given.iter().any(|&(earlier, _)| earlier == key) {
+                let problem = format!("duplicate parameter {key:?}");
+                return Err(ParseError::new("", &problem, "each parameter once"));
+            }
+            given.push((key, value));
+        }
+        let known = vec![];
+        Ok(Self::Read { given, known })
+    }
+
+    /// Rejects given parameters that the policy does not have.
+    fn finish(&self) -> Result<(), ParseError> {
+        match self {
+            Self::Read { given, known } if !given.is_empty() => {
+                Err(text::unknown("parameter", given[0].0, known))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Visits one parameter. `default` applies if the parameter is not set: it is the default of
     /// `row`, or the value of another parameter.
-    fn parameter<T: Setting>(
+    pub(crate) fn parameter<T: Setting>(
         &mut self,
         row: &Tunable<T>,
         default: T,
         value: &mut T,
-    ) -> Result<(), ParseError>;
+    ) -> Result<(), ParseError> {
+        match self {
+            Self::Check => drop(row.check(*value)?),
+            Self::Read { given, known } => {
+                known.push(key(row.name));
+                *value = match take(given, key(row.name)) {
+                    Some(text) => row.parse(text)?,
+                    None => default,
+                };
+            }
+            Self::Write { text, mark } if *value != default => {
+                write(text, *mark, key(row.name), &value.show(row.unit));
+                *mark = ',';
+            }
+            Self::Write { .. } => {}
+        }
+        Ok(())
+    }
 
     /// Visits a parameter whose default is the one in its row.
-    fn plain<T: Setting>(&mut self, row: &Tunable<T>, value: &mut T) -> Result<(), ParseError> {
+    pub(crate) fn plain<T: Setting>(
+        &mut self,
+        row: &Tunable<T>,
+        value: &mut T,
+    ) -> Result<(), ParseError> {
         self.parameter(row, row.default, value)
     }
 }
 
-struct Check;
-
-impl Visitor for Check {
-    fn parameter<T: Setting>(
-        &mut self,
-        row: &Tunable<T>,
-        _: T,
-        value: &mut T,
-    ) -> Result<(), ParseError> {
-        row.check(*value).map(|_| ())
-    }
+fn take<'a>(given: &mut Vec<(&str, &'a str)>, key: &str) -> Option<&'a str> {
+    let at = given.iter().position(|given| given.0 == key)?;
+    Some(given.remove(at).1)
 }
 
-struct Writer {
-    text: String,
-    mark: char,
-}
-
-impl Visitor for Writer {
-    fn parameter<T: Setting>(
-        &mut self,
-        row: &Tunable<T>,
-        default: T,
-        value: &mut T,
-    ) -> Result<(), ParseError> {
-        if *value != default {
-            self.text.push(self.mark);
-            self.text
-                .push_str(&format!("{}={}", row.key(), value.show(row.unit)));
-            self.mark = ',';
-        }
-        Ok(())
-    }
-}
-
-struct Reader<'a> {
-    given: Vec<(&'a str, &'a str)>,
-    known: Vec<&'static str>,
-}
-
-impl<'a> Reader<'a> {
-    fn new(list: Option<&'a str>) -> Result<Self, ParseError> {
-        let mut given: Vec<(&str, &str)> = vec![];
-        for part in list.into_iter().flat_map(|list| list.split(',')) {
-            let (key, value) = part.split_once('=').ok_or_else(|| {
-                ParseError::new(
-                    "",
-                    format!("invalid parameter {part:?}"),
-                    "key=value, separated by commas",
-                )
-            })?;
-            if given.iter().any(|&(earlier, _)| earlier == key) {
-                return Err(ParseError::new(
-                    "",
-                    format!("duplicate parameter {key:?}"),
-                    "each parameter once",
-                ));
-            }
-            given.push((key, value));
-        }
-        Ok(Self {
-            given,
-            known: vec![],
-        })
-    }
-
-    fn finish(self) -> Result<(), ParseError> {
-        match self.given.first() {
-            Some((key, _)) => Err(text::unknown("parameter", key, &self.known)),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Visitor for Reader<'_> {
-    fn parameter<T: Setting>(
-        &mut self,
-        row: &Tunable<T>,
-        default: T,
-        value: &mut T,
-    ) -> Result<(), ParseError> {
-        self.known.push(row.key());
-        *value = match self.given.iter().position(|&(key, _)| key == row.key()) {
-            Some(index) => row.parse(self.given.remove(index).1)?,
-            None => default,
-        };
-        Ok(())
-    }
+fn write(text: &mut String, mark: char, key: &str, value: &str) {
+    *text += &format!("{mark}{key}={value}");
 }
 
 /// Checks that the first duration is at most as long as the second.
@@ -189,7 +200,7 @@ pub(crate) fn at_most(low: (&str, u64), high: (&str, u64)) -> Result<(), ParseEr
     let what = format!("{}={shown_low} is above {}={shown_high}", low.0, high.0);
     Err(ParseError::new(
         "",
-        what,
-        format!("{} <= {}", low.0, high.0),
+        &what,
+        &format!("{} <= {}", low.0, high.0),
     ))
 }

@@ -12,8 +12,8 @@
 
 use crate::error::ParseError;
 use alloc::format;
+use alloc::vec;
 use alloc::vec::Vec;
-use alloc::{boxed::Box, vec};
 
 /// A tree over the workers `0..n`.
 ///
@@ -29,7 +29,7 @@ use alloc::{boxed::Box, vec};
 pub struct PlaceTree {
     workers: usize,
     /// For each level, from the smallest groups to the largest, the group number of each worker.
-    levels: Box<[Box<[usize]>]>,
+    levels: Vec<Vec<usize>>,
 }
 
 impl PlaceTree {
@@ -39,7 +39,7 @@ impl PlaceTree {
     pub fn flat(workers: usize) -> Self {
         Self {
             workers,
-            levels: Box::default(),
+            levels: vec![],
         }
     }
 
@@ -52,7 +52,7 @@ impl PlaceTree {
     /// Returns an error if a worker is outside `0..workers` or in two groups of a level, or if two
     /// workers are in the same group on one level but not on a later one.
     pub fn from_groups(workers: usize, levels: &[Vec<Vec<usize>>]) -> Result<Self, ParseError> {
-        let mut kept: Vec<Box<[usize]>> = vec![];
+        let mut kept: Vec<Vec<usize>> = vec![];
         for (level, groups) in levels.iter().enumerate() {
             let numbers = number_groups(workers, level, groups)?;
             if let Some(finer) = kept.last() {
@@ -63,7 +63,7 @@ impl PlaceTree {
                 .enumerate()
                 .all(|(worker, &group)| worker == group);
             let together = numbers.iter().all(|&group| group == 0);
-            if !alone && !together && kept.last().is_none_or(|finer| **finer != *numbers) {
+            if !alone && !together && kept.last().is_none_or(|finer| *finer != numbers) {
                 kept.push(numbers);
             } else if together {
                 break;
@@ -71,12 +71,13 @@ impl PlaceTree {
         }
         Ok(Self {
             workers,
-            levels: kept.into(),
+            levels: kept,
         })
     }
 
     /// Returns, for each distance except the largest, the group number of each worker.
-    pub(crate) fn levels(&self) -> &[Box<[usize]>] {
+    #[must_use]
+    pub fn levels(&self) -> &[Vec<usize>] {
         &self.levels
     }
 
@@ -143,11 +144,11 @@ fn number_groups(
     workers: usize,
     level: usize,
     groups: &[Vec<usize>],
-) -> Result<Box<[usize]>, ParseError> {
+) -> Result<Vec<usize>, ParseError> {
     let refuse = |worker: usize, what: &str, expected: &str| {
         Err(ParseError::new(
             "places",
-            format!("worker {worker} of level {level} {what}"),
+            &format!("worker {worker} of level {level} {what}"),
             expected,
         ))
     };
@@ -189,7 +190,7 @@ fn check_nested(level: usize, finer: &[usize], coarser: &[usize]) -> Result<(), 
             );
             Err(ParseError::new(
                 "places",
-                what,
+                &what,
                 "groups made of whole groups of the previous level",
             ))
         }

@@ -4,10 +4,7 @@
 //! loads. The other queues are for comparisons, and for programs that need another order of tasks;
 //! `docs/queues.md` describes each.
 
-use crate::error::ParseError;
-use crate::tunable::{Basis, Tunable, choice, choices, table};
-use core::fmt;
-use core::str::FromStr;
+use crate::tunable::{Basis, Tunable, choice, table, words};
 
 /// A kind of task queue. Default: [`Split`](Self::Split).
 ///
@@ -66,22 +63,7 @@ impl QueueKind {
         Multiplicity,
     ];
 
-    /// The names, in the order of the variants.
-    pub(crate) const NAMES: &'static [&'static str] = &[
-        "split",
-        "lazy",
-        "chase-lev",
-        "dynamic",
-        "blocks",
-        "shared",
-        "idempotent-deque",
-        "idempotent-fifo",
-        "idempotent-lifo",
-        "duplicating",
-        "multiplicity",
-    ];
-
-    /// Returns the name of this kind, which [`FromStr`] parses.
+    /// Returns the name of this kind, which [`FromStr`](core::str::FromStr) parses.
     #[must_use]
     pub const fn name(self) -> &'static str {
         // `NAMES` is in the order of the variants.
@@ -95,27 +77,24 @@ table! {
         Basis::Measured;
 }
 
-choices!(QueueKind);
+words!(
+    QueueKind,
+    "queue",
+    Split = "split",
+    Lazy = "lazy",
+    ChaseLev = "chase-lev",
+    Dynamic = "dynamic",
+    Blocks = "blocks",
+    Shared = "shared",
+    IdempotentDeque = "idempotent-deque",
+    IdempotentFifo = "idempotent-fifo",
+    IdempotentLifo = "idempotent-lifo",
+    Duplicating = "duplicating",
+    Multiplicity = "multiplicity"
+);
 
 impl Default for QueueKind {
     fn default() -> Self {
         QUEUE.default
-    }
-}
-
-impl fmt::Display for QueueKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for QueueKind {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let named = Self::ALL.iter().find(|queue| queue.name() == text);
-        named
-            .copied()
-            .ok_or_else(|| crate::text::unknown("queue", text, Self::NAMES))
     }
 }

@@ -7,10 +7,7 @@
 pub(crate) mod tunables;
 
 use crate::Nanos;
-use crate::error::ParseError;
-use crate::tunable::choices;
-use core::fmt;
-use core::str::FromStr;
+use crate::tunable::words;
 use tunables::{
     ALONE_CYCLE, CALM_CYCLES, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE, TURN,
 };
@@ -36,8 +33,6 @@ pub enum SharePolicy {
 }
 
 impl SharePolicy {
-    pub(crate) const NAMES: &'static [&'static str] = &["off", "auto", "on"];
-
     /// Returns whether to leave room for programs outside the table while `others` other jobs in
     /// the table desire processors.
     #[must_use]
@@ -50,34 +45,17 @@ impl SharePolicy {
     }
 }
 
-choices!(SharePolicy);
+words!(
+    SharePolicy,
+    "share policy",
+    Off = "off",
+    Auto = "auto",
+    On = "on"
+);
 
 impl Default for SharePolicy {
     fn default() -> Self {
         SHARE.default
-    }
-}
-
-impl fmt::Display for SharePolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Off => "off",
-            Self::Auto => "auto",
-            Self::On => "on",
-        })
-    }
-}
-
-impl FromStr for SharePolicy {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        match text {
-            "off" => Ok(Self::Off),
-            "auto" => Ok(Self::Auto),
-            "on" => Ok(Self::On),
-            _ => Err(crate::text::unknown("share policy", text, Self::NAMES)),
-        }
     }
 }
 

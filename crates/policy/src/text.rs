@@ -31,9 +31,20 @@ const SIZES: &[(&str, u64)] = &[
 pub fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     let problem = format!("unknown {kind} {text:?}");
     match closest(text, names.iter().copied()) {
-        Some(name) => ParseError::misspelled(problem, name),
-        None => ParseError::new("", problem, names.join(", ")),
+        Some(name) => ParseError::misspelled(&problem, name),
+        None => ParseError::new("", &problem, &listed(names)),
     }
+}
+
+/// Returns the names with commas between them.
+pub(crate) fn listed(names: &[&str]) -> String {
+    let mut text = String::new();
+    for name in names {
+        let comma = if text.is_empty() { "" } else { ", " };
+        text += comma;
+        text += name;
+    }
+    text
 }
 
 /// Returns the name that `text` probably misspells, if any.
@@ -54,7 +65,7 @@ pub fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
 /// Returns the minimum number of insertions, deletions, replacements and swaps of adjacent
 /// characters that turn `from` into `to`.
 fn edits(from: &str, to: &str) -> usize {
-    let [from, to]: [Vec<char>; 2] = [from, to].map(|text| text.chars().collect());
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
     for i in 1..=from.len() {
         let mut row = vec![i];

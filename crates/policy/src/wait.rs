@@ -12,10 +12,7 @@
 //! This module only defines the policy. The runtime decides how to find descendants, and what a
 //! worker does if it finds none.
 
-use crate::error::ParseError;
-use crate::tunable::{Basis, Tunable, choice, choices, table};
-use core::fmt;
-use core::str::FromStr;
+use crate::tunable::{Basis, Tunable, choice, table, words};
 
 /// Which tasks a worker may run while one of its joins waits. Default:
 /// [`Descendants`](Self::Descendants).
@@ -34,41 +31,21 @@ pub enum WaitPolicy {
     HelpAny,
 }
 
-impl WaitPolicy {
-    pub(crate) const NAMES: &'static [&'static str] = &["descendants", "help-any"];
-}
-
 table! {
     WAIT: WaitPolicy = choice("wait", WaitPolicy::NAMES, WaitPolicy::Descendants).set_by("TIDEGATE_WAIT"),
         "Which tasks a waiting worker runs. With `descendants`, an unrelated task never runs inside a waiting call that may hold a lock.",
         Basis::Guessed;
 }
 
-choices!(WaitPolicy);
+words!(
+    WaitPolicy,
+    "wait policy",
+    Descendants = "descendants",
+    HelpAny = "help-any"
+);
 
 impl Default for WaitPolicy {
     fn default() -> Self {
         WAIT.default
-    }
-}
-
-impl fmt::Display for WaitPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Descendants => "descendants",
-            Self::HelpAny => "help-any",
-        })
-    }
-}
-
-impl FromStr for WaitPolicy {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        match text {
-            "descendants" => Ok(Self::Descendants),
-            "help-any" => Ok(Self::HelpAny),
-            _ => Err(crate::text::unknown("wait policy", text, Self::NAMES)),
-        }
     }
 }

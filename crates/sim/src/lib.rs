@@ -3,10 +3,10 @@
 //!
 //! A program describes itself as a [`Dag`], a tree of tasks that unfolds as it runs. [`run`]
 //! schedules one or several dags on a simulated machine by work stealing. `tidegate-policy` makes
-//! every decision: which victim to steal from, how much to take, how an idle worker rests, how many
-//! processors a job desires, and how many processors each job is allotted. So a policy can be
-//! evaluated on a machine that you do not have. A run is exactly reproducible: the same settings
-//! and the same seed give the same [`Outcome`].
+//! every decision of the runtime: which victim to steal from, how much to take, how an idle worker
+//! rests, and how many processors a job desires. [`allot`] has the rules that divide the processors
+//! among jobs. So a policy can be evaluated on a machine that you do not have. A run is exactly
+//! reproducible: the same settings and the same seed give the same [`Outcome`].
 //!
 //! ```
 //! use tidegate_sim::{Dag, Job, Settings, Step, Width, run};
@@ -49,6 +49,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod allot;
 mod allotments;
 mod arrivals;
 pub mod bounds;
@@ -56,6 +57,7 @@ mod caches;
 mod chain;
 mod costs;
 mod dag;
+pub mod distance_index;
 mod drafts;
 mod event_queue;
 mod frames;
@@ -66,6 +68,7 @@ mod settings;
 mod unfold;
 mod work_span;
 
+pub use allot::{Allot, AllotState};
 pub use allotments::Allotments;
 pub use arrivals::Arrivals;
 pub use bounds::Bound;

@@ -1,7 +1,7 @@
 //! The results of a run.
 
+use crate::allot::Broken;
 use tidegate_policy::Nanos;
-use tidegate_policy::allot::Broken;
 
 /// Counters of one job, summed over its workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

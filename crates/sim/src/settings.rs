@@ -1,5 +1,6 @@
 //! The settings of a machine, and the jobs that run on it.
 
+use crate::allot::Allot;
 use crate::allotments::{Allotments, Course};
 use crate::costs::Costs;
 use std::fmt;
@@ -7,8 +8,7 @@ use tidegate_policy::desire::DesirePolicy;
 use tidegate_policy::idle::BackoffFactory;
 use tidegate_policy::tunables::{EST_CYCLE, SIM_PROCESSORS};
 use tidegate_policy::{
-    Allot, IdlePolicy, IdleState, MemoryPolicy, Nanos, ParseError, PlaceTree, StealAmount,
-    VictimPolicy,
+    IdlePolicy, IdleState, MemoryPolicy, Nanos, ParseError, PlaceTree, StealAmount, VictimPolicy,
 };
 
 /// The machine and its policies.

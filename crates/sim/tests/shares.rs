@@ -3,8 +3,8 @@
 mod support;
 
 use support::{Phases, Random, greedy};
-use tidegate_policy::{Allot, DesirePolicy};
-use tidegate_sim::{Costs, Job, JobOutcome, Nanos, Outcome, Settings, Width, WorkSpan, run};
+use tidegate_policy::DesirePolicy;
+use tidegate_sim::{Allot, Costs, Job, JobOutcome, Nanos, Outcome, Settings, Width, WorkSpan, run};
 
 const MS: Nanos = 1_000_000;
 

@@ -178,8 +178,8 @@
 //!   in orders that a seed determines. In other pools, each lock of [`sync`] then costs one more
 //!   thread-local access.
 //! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
-//! * `metrics`: adds `metrics::prometheus`, which prints [`Stats`] in the text format of
-//!   Prometheus.
+//! * `metrics`: adds `metrics::prometheus`, which prints [`Stats`] in the format of Prometheus.
+//! * `replay`: adds `trace::replay`, and the functions that write and read a trace as a file.
 //! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
 //!   of intervals.
 //! * `jobserver`: inside `make -j` or `cargo build`, a pool on Linux takes a token of the jobserver

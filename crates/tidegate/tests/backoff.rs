@@ -360,7 +360,7 @@ fn surplus_threads_drop_pools_of_backoffs() {
 }
 
 #[test]
-#[cfg(not(miri))]
+#[cfg(all(feature = "replay", not(miri)))]
 fn replay_does_not_call_the_backoff() {
     use tidegate::trace::{Event, Trace, replay};
     watched(|| {

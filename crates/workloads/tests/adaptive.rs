@@ -2,8 +2,8 @@
 //! work-stealing jobs", 2004, on the simulated machine with 16 processors. `cargo test --
 //! --nocapture` prints the figures.
 
-use tidegate_policy::{Allot, DesirePolicy};
-use tidegate_sim::{Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
+use tidegate_policy::DesirePolicy;
+use tidegate_sim::{Allot, Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
 use tidegate_workloads::Simulated;
 use tidegate_workloads::dags::LoopyDag;
 use tidegate_workloads::loopy::Loopy;

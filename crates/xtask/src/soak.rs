@@ -31,7 +31,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("changes", "tidegate", 1000, "changes_under_load_lose_no_task"),
     Soak("spawns", "tidegate", 20, "endless_spawn_loop_needs_bounded_memory"),
     Soak("priorities", "tidegate", 100, "every_prioritized_task_runs_once"),
-    Soak("allotments", "tidegate-policy", 100, "allotments_keep_their_rule_promises"),
+    Soak("allotments", "tidegate-sim", 100, "allotments_keep_their_rule_promises"),
     Soak("assaults", "tidegate-share", 200, "random_tables_never_break_limits"),
     Soak("intervals", "tidegate", 50, "random_graphs_respect_order_and_locks"),
     Soak("memory", "tidegate", 50, "programs::random_programs_stay_within_bounds"),

@@ -9,8 +9,8 @@ use clap::builder::TypedValueParser;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use tidegate::policy::{IdlePolicy, MemoryPolicy, StealAmount, VictimPolicy};
 use tidegate_policy::tunables::{self, Allowed};
-use tidegate_policy::{Allot, DesirePolicy, Nanos};
-use tidegate_sim::{Allotments, Arrivals};
+use tidegate_policy::{DesirePolicy, Nanos};
+use tidegate_sim::{Allot, Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use tidegate_command::arguments::{

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 use tidegate::Pool;
-use tidegate_policy::{Allot, MemoryPolicy, tunables};
+use tidegate_policy::{MemoryPolicy, tunables};
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{
-    Arrivals, Bound, Deques, Job, JobOutcome, Nanos, Outcome, Settings, Width, run_mix,
+    Allot, Arrivals, Bound, Deques, Job, JobOutcome, Nanos, Outcome, Settings, Width, run_mix,
 };
 
 use super::costs;

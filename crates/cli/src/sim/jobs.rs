@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use tidegate_policy::AllotState;
 use tidegate_policy::tunables::{Allowed, SIM_PROCESSORS};
+use tidegate_sim::AllotState;
 
 use crate::arguments::JobsArguments;
 use tidegate_command::failure::Failure;

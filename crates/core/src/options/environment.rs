@@ -41,25 +41,25 @@ impl Environment {
         tunable: &Tunable<T>,
     ) -> Result<(T, Source), BuildError> {
         if let Some(value) = given {
-            let named = Tunable {
-                name: method,
-                variable: None,
-                ..*tunable
-            };
-            return Ok((named.check(value)?, Source::Builder));
+            return Ok((tunable.check_as(method, value)?, Source::Builder));
         }
-        let Some(text) = tunable.variable.and_then(|name| self.read(name)) else {
+        let Some(text) = self.text(tunable.variable) else {
             return Ok((tunable.default, Source::Default));
         };
-        // Text that is not Unicode is rejected like any other invalid value. The message shows
-        // replacement characters.
-        match tunable.parse(&text.to_string_lossy()) {
+        match tunable.parse(&text) {
             Ok(value) => Ok((value, Source::Variable)),
             Err(error) => {
-                self.forgive(error.into(), &tunable.row().default)?;
+                self.forgive(error.into(), &tunable.show(tunable.default))?;
                 Ok((tunable.default, Source::Default))
             }
         }
+    }
+
+    /// Text that is not Unicode is rejected like any other invalid value. The message shows
+    /// replacement characters.
+    fn text(self, variable: Option<&str>) -> Option<String> {
+        let text = self.read(variable?)?;
+        Some(text.to_string_lossy().into_owned())
     }
 
     /// Whether the global pool may be created.

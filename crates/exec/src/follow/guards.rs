@@ -2,9 +2,9 @@
 
 use super::look::{runnable, threads};
 use super::tree::{Member, Tree};
+use crate::outside::{Guard, Turns};
 use std::collections::HashMap;
 use tidegate_policy::Nanos;
-use tidegate_policy::outside::{Guard, Turns};
 
 /// One guard for each process with several threads.
 #[derive(Debug, Default)]

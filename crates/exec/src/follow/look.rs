@@ -5,6 +5,7 @@
 //! for which no process waits. The totals of this module never decrease.
 
 use super::tree::{Member, Thread, Tree};
+use crate::outside::Look;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_getcpuclockid};
@@ -12,7 +13,6 @@ use nix::unistd::Pid;
 use procfs::ProcResult;
 use std::collections::HashMap;
 use tidegate_policy::Nanos;
-use tidegate_policy::outside::Look;
 
 /// Where the processor times come from.
 #[derive(Clone, Copy, Debug)]

@@ -28,7 +28,7 @@ impl Policy for ADeque {
         beta: A_DEQUE_BETA.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&A_DEQUE_BETA, &mut self.beta)
     }
 }

@@ -32,7 +32,7 @@ impl Policy for ASteal {
         rho: A_STEAL_RHO.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&A_STEAL_DELTA, &mut self.delta)?;
         visitor.plain(&A_STEAL_RHO, &mut self.rho)
     }

@@ -33,7 +33,7 @@ impl Policy for Dws {
         t_sleep: DWS_T_SLEEP.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&DWS_T_SLEEP, &mut self.t_sleep)
     }
 }

@@ -35,7 +35,7 @@ impl FromStr for DesirePolicy {
         match name {
             Steady::NAME => Steady::read(list).map(Self::Steady),
             Wsap::NAME => Wsap::read(list).map(Self::Wsap),
-            INSTANTANEOUS => without(name, list, Self::Instantaneous),
+            INSTANTANEOUS => without(name, list).map(|()| Self::Instantaneous),
             ASteal::NAME => ASteal::read(list).map(Self::ASteal),
             ADeque::NAME => ADeque::read(list).map(Self::ADeque),
             Palirria::NAME => Palirria::read(list).map(Self::Palirria),

@@ -32,7 +32,7 @@ impl Policy for Palirria {
         threshold: PALIRRIA_THRESHOLD.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&PALIRRIA_THRESHOLD, &mut self.threshold)
     }
 }
@@ -59,14 +59,13 @@ impl Estimate for Palirria {
                 return inner;
             }
         }
-        // The workers on the axes, in the zones inside the outermost one. Zone 0, the source, is
-        // added below.
-        let on_axes = (1..outermost).flat_map(|zone| {
-            let first = within(zone - 1);
-            first..first + 4
-        });
         let is_long = |worker| length(worker) > self.threshold;
-        if core::iter::once(0).chain(on_axes).all(is_long) {
+        // The workers on the axes, in the zones inside the outermost one.
+        let are_long = |zone| {
+            let first = within(zone - 1);
+            (first..first + 4).all(is_long)
+        };
+        if is_long(0) && (1..outermost).all(are_long) {
             return within(outermost + 1);
         }
         allotment

@@ -35,7 +35,7 @@ use super::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// Parameters of the steady estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,15 +58,11 @@ impl Policy for Steady {
         memory: STEADY_MEMORY.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&STEADY_HIGH, &mut self.high)?;
         visitor.plain(&STEADY_TARGET, &mut self.target)?;
         visitor.plain(&STEADY_MEMORY, &mut self.memory)
     }
-}
-
-impl Steady {
-    pub(crate) const DEFAULT: Self = <Self as Policy>::DEFAULT;
 }
 
 impl Default for Steady {
@@ -101,7 +97,8 @@ pub(super) struct SteadyState {
     /// The last time that the job had more processors than this, it left some unused. `usize::MAX`
     /// if no ceiling is known.
     ceiling: usize,
-    cycles: VecDeque<Cycle>,
+    /// The last cycles, the oldest first.
+    cycles: Vec<Cycle>,
 }
 
 impl SteadyState {
@@ -110,24 +107,27 @@ impl SteadyState {
             rules,
             desire: 1,
             ceiling: usize::MAX,
-            cycles: VecDeque::with_capacity(rules.memory),
+            cycles: Vec::with_capacity(rules.memory),
         }
     }
 
     fn remember(&mut self, cycle: Cycle) {
         if self.cycles.len() == self.rules.memory {
-            self.cycles.pop_front();
+            self.cycles.remove(0);
         }
-        self.cycles.push_back(cycle);
+        self.cycles.push(cycle);
     }
 
     /// Returns the largest number of processors that one of the remembered cycles could use at the
     /// target efficiency.
     fn remembered(&self) -> usize {
-        let wanted = self.cycles.iter().map(|cycle| cycle.wanted).max();
-        let used = self.cycles.iter().map(|cycle| cycle.used).max();
-        let bearable = processors(used.unwrap_or(0), 1, fixed(self.rules.target));
-        wanted.unwrap_or(0).min(bearable).max(1)
+        let (mut wanted, mut used) = (0, 0);
+        for cycle in &self.cycles {
+            wanted = cycle.wanted.max(wanted);
+            used = cycle.used.max(used);
+        }
+        let bearable = processors(used, 1, fixed(self.rules.target));
+        wanted.min(bearable).max(1)
     }
 }
 

@@ -33,7 +33,7 @@ impl Policy for Wsap {
         eta: WSAP_ETA.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&WSAP_ETA, &mut self.eta)
     }
 }

@@ -75,7 +75,7 @@ macro_rules! backoff {
             const NAME: &'static str = $name;
             const DEFAULT: Self = Self { $($field: t::$row.default),* };
 
-            fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+            fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
                 $(backoff!(@visit self, visitor, $field, $row $(, $other)?);)*
                 Ok(())
             }

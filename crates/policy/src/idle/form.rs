@@ -61,7 +61,7 @@ impl FromStr for IdlePolicy {
                 };
             }
         };
-        without(name, list, plain)
+        without(name, list).map(|()| plain)
     }
 }
 

@@ -143,13 +143,9 @@ impl Policy for Elastic {
         search: ELASTIC_SEARCH.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&ELASTIC_SEARCH, &mut self.search)
     }
-}
-
-impl Elastic {
-    pub(crate) const DEFAULT: Self = <Self as Policy>::DEFAULT;
 }
 
 impl Default for Elastic {

@@ -112,7 +112,7 @@ impl Policy for Quanta {
         insert: t::QUANTA_INSERT.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&t::QUANTA_LENGTH, &mut self.length)?;
         visitor.plain(&t::QUANTA_THRESHOLD, &mut self.threshold)?;
         visitor.plain(&t::QUANTA_S1, &mut self.s1)?;
@@ -137,7 +137,7 @@ impl Policy for LongQuanta {
         insert: t::LONG_QUANTA_INSERT.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&t::LONG_QUANTA_LENGTH, &mut self.length)?;
         visitor.plain(&t::LONG_QUANTA_LONG, &mut self.long)?;
         visitor.plain(&t::LONG_QUANTA_THRESHOLD, &mut self.threshold)?;

@@ -8,6 +8,7 @@
 //! `None`.
 
 mod budget;
+#[cfg(feature = "replay")]
 mod duties;
 mod ids;
 
@@ -15,7 +16,6 @@ pub use ids::{Reservation, Scope, Task};
 
 use super::order::{Item, Order};
 use super::slab::Slab;
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -107,22 +107,29 @@ struct Members {
     /// The number of live tasks that were announced with [`Book::expect`] but are not in the book
     /// yet.
     unseen: usize,
-    /// The number of live tasks in the book, by root.
-    seen: BTreeMap<u64, usize>,
+    /// The roots that have live tasks in the book, in ascending order, each with their number.
+    seen: Vec<(u64, usize)>,
     waiter: Option<Task>,
 }
 
 impl Members {
+    fn find(&self, root: u64) -> Result<usize, usize> {
+        self.seen.binary_search_by_key(&root, |seen| seen.0)
+    }
+
     fn come(&mut self, root: u64) {
-        *self.seen.entry(root).or_default() += 1;
+        match self.find(root) {
+            Ok(at) => self.seen[at].1 += 1,
+            Err(at) => self.seen.insert(at, (root, 1)),
+        }
     }
 
     fn go(&mut self, root: u64) {
         self.live -= 1;
-        if let Some(count) = self.seen.get_mut(&root) {
-            *count -= 1;
-            if *count == 0 {
-                self.seen.remove(&root);
+        if let Ok(at) = self.find(root) {
+            self.seen[at].1 -= 1;
+            if self.seen[at].1 == 0 {
+                self.seen.remove(at);
             }
         }
     }
@@ -130,7 +137,7 @@ impl Members {
     /// Whether the scope has live tasks whose root is not `root`, including tasks not yet in the
     /// book.
     fn has_unrelated_to(&self, root: u64) -> bool {
-        self.live > self.seen.get(&root).copied().unwrap_or(0)
+        self.live > self.find(root).map_or(0, |at| self.seen[at].1)
     }
 }
 
@@ -154,6 +161,7 @@ pub struct Book {
     tasks: Slab<Entry>,
     scopes: Slab<Members>,
     reservations: Slab<Held>,
+    /// The tasks that wait for memory, in depth-first order, in which no two of them change places.
     asking: Vec<Task>,
     running: usize,
     roots: u64,
@@ -563,9 +571,11 @@ impl Book {
     /// Updates the counts after a change to a task whose presence was `before`.
     fn count(&mut self, task: Task, before: [bool; 3]) {
         let now = self.presence(task);
-        let counts = [&mut self.running, &mut self.absent, &mut self.away];
-        for (count, (now, before)) in counts.into_iter().zip(now.into_iter().zip(before)) {
-            *count = *count + usize::from(now) - usize::from(before);
-        }
+        let change = |count: &mut usize, at: usize| {
+            *count = *count + usize::from(now[at]) - usize::from(before[at]);
+        };
+        change(&mut self.running, 0);
+        change(&mut self.absent, 1);
+        change(&mut self.away, 2);
     }
 }

@@ -6,7 +6,7 @@ use super::tunables::{
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, split, without};
 use crate::text;
-use crate::tunable::{choices, words};
+use crate::tunable::{choices, key, words};
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
@@ -146,7 +146,7 @@ impl Policy for Hybrid {
         sleep: HYBRID_SLEEP.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&HYBRID_ALPHA, &mut self.alpha)?;
         visitor.plain(&HYBRID_BETA, &mut self.beta)?;
         visitor.plain(&HYBRID_SLEEP, &mut self.sleep)
@@ -167,7 +167,7 @@ impl Policy for DepthFirst {
         k: DEPTH_FIRST_K.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&DEPTH_FIRST_K, &mut self.k)
     }
 }
@@ -178,7 +178,7 @@ impl Policy for DfDeques {
         k: DFDEQUES_K.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&DFDEQUES_K, &mut self.k)
     }
 }
@@ -190,7 +190,7 @@ impl Policy for Budget {
         serial: BUDGET_SERIAL.default,
     };
 
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
         visitor.plain(&BUDGET_BYTES, &mut self.bytes)?;
         visitor.plain(&BUDGET_SERIAL, &mut self.serial)
     }
@@ -212,7 +212,7 @@ impl Policy for Budget {
             text::show_size(self.serial as u64),
         );
         let what = format!("bytes={bytes} is below serial={serial}");
-        Err(ParseError::new("", what, "bytes >= serial"))
+        Err(ParseError::new("", &what, "bytes >= serial"))
     }
 }
 
@@ -256,9 +256,9 @@ impl MemoryPolicy {
 fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
     let list = list?;
     let first = list.split(',').next().unwrap_or_default();
-    let alone = !first.is_empty() && !first.contains('=');
+    let alone = !first.is_empty() && !first.as_bytes().contains(&b'=');
     Some(if alone {
-        Cow::Owned(format!("{}={list}", BUDGET_BYTES.key()))
+        Cow::Owned(format!("{}={list}", key(BUDGET_BYTES.name)))
     } else {
         Cow::Borrowed(list)
     })
@@ -279,7 +279,7 @@ impl FromStr for MemoryPolicy {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let (name, list) = split(text);
         match name {
-            NONE => without(name, list, Self::None),
+            NONE => without(name, list).map(|()| Self::None),
             Hybrid::NAME => Hybrid::read(list).map(Self::Hybrid),
             DepthFirst::NAME => DepthFirst::read(list).map(Self::DepthFirst),
             DfDeques::NAME => DfDeques::read(list).map(Self::DfDeques),

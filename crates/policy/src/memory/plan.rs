@@ -9,6 +9,7 @@
 
 mod choice;
 mod command;
+#[cfg(feature = "replay")]
 mod duties;
 mod line;
 

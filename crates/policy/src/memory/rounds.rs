@@ -9,7 +9,7 @@
 //! ([`pass_for_absent`]).
 
 use super::{Hybrid, SleepFunction};
-use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 impl Hybrid {
     /// Returns the number of rounds that a task must sleep, if it was granted `current` bytes since
@@ -43,17 +43,16 @@ pub fn pass_for_absent<T>(
 #[derive(Clone, Debug)]
 pub struct Rounds<T> {
     now: u64,
-    /// The sleepers, ordered by the round in which they wake, then by arrival.
-    asleep: BTreeMap<(u64, u64), T>,
-    came: u64,
+    /// The sleepers, each with the round in which it wakes. The last one wakes first; among equals,
+    /// that is the one that came first.
+    asleep: Vec<(u64, T)>,
 }
 
 impl<T> Default for Rounds<T> {
     fn default() -> Self {
         Self {
             now: 0,
-            asleep: BTreeMap::new(),
-            came: 0,
+            asleep: Vec::new(),
         }
     }
 }
@@ -61,23 +60,23 @@ impl<T> Default for Rounds<T> {
 impl<T> Rounds<T> {
     /// Adds a sleeper that is due in `rounds` rounds.
     pub fn sleep(&mut self, rounds: u64, who: T) {
-        self.came += 1;
         let wake = self.now.saturating_add(rounds);
-        self.asleep.insert((wake, self.came), who);
+        let at = self.asleep.partition_point(|sleeper| sleeper.0 > wake);
+        self.asleep.insert(at, (wake, who));
     }
 
     /// Advances the clock by one round. If the first sleeper is due, returns it; the caller must
     /// wake it.
     pub fn pass(&mut self) -> Option<T> {
         self.now = self.now.saturating_add(1);
-        let first = self.asleep.first_entry()?;
-        (first.key().0 <= self.now).then(|| first.remove())
+        let is_due = self.asleep.last()?.0 <= self.now;
+        if is_due { self.skip() } else { None }
     }
 
     /// Advances the clock until the first sleeper is due, and returns that sleeper. Used if the
     /// processor has nothing else to do.
     pub fn skip(&mut self) -> Option<T> {
-        let ((wake, _), who) = self.asleep.pop_first()?;
+        let (wake, who) = self.asleep.pop()?;
         self.now = self.now.max(wake);
         Some(who)
     }

@@ -28,10 +28,9 @@ mod status;
 mod verbs;
 
 pub use answers::{Fit, Opened, Wake};
-pub use status::{Status, TRANSITIONS, Verb, diagram};
+pub use status::{Status, TRANSITIONS, Verb};
 
 use crate::cpu_slots::CpuSlots;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 /// The ledger of a pool's slots; see the [module](self).
@@ -54,7 +53,8 @@ pub struct Ledger {
     threads: Vec<Status>,
     idle: Vec<usize>,
     waiting: Vec<usize>,
-    owed: VecDeque<usize>,
+    /// The thread that has waited longest comes first.
+    owed: Vec<usize>,
     debtors: Vec<usize>,
     cpu_slots: CpuSlots,
 }
@@ -76,7 +76,7 @@ impl Ledger {
             threads: Vec::new(),
             idle: Vec::new(),
             waiting: Vec::new(),
-            owed: VecDeque::new(),
+            owed: Vec::new(),
             debtors: Vec::new(),
             cpu_slots: CpuSlots::default(),
         }
@@ -101,13 +101,12 @@ impl Ledger {
     fn mark(&mut self, t: usize, verb: Verb, status: Status) {
         let step = (self.threads[t], verb, status);
         debug_assert!(TRANSITIONS.contains(&step), "illegal: {step:?}");
-        for (count, counted) in [
-            (&mut self.overcommitted, Status::Overcommitted),
-            (&mut self.blocked, Status::Blocked),
-        ] {
-            *count -= usize::from(self.threads[t] == counted);
+        let before = core::mem::replace(&mut self.threads[t], status);
+        let change = |count: &mut usize, counted: Status| {
+            *count -= usize::from(before == counted);
             *count += usize::from(status == counted);
-        }
-        self.threads[t] = status;
+        };
+        change(&mut self.overcommitted, Status::Overcommitted);
+        change(&mut self.blocked, Status::Blocked);
     }
 }

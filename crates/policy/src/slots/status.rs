@@ -2,11 +2,9 @@
 //!
 //! [`TRANSITIONS`] is the only list of legal transitions. `Ledger::mark`, the only function that
 //! writes a status, asserts in debug builds that the transition is in the table.
-//! `tests/transitions.rs` checks that every row occurs. The diagram in ARCHITECTURE.md is the
-//! output of [`diagram`].
+//! `tests/transitions.rs` checks that every row occurs, and `tests/architecture.rs` that
+//! ARCHITECTURE.md has the diagram of the table.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 
 /// The status of a thread of the pool.
@@ -119,23 +117,3 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
         (Overcommitted, Verb::Stop, Gone),
     ]
 };
-
-/// Returns [`TRANSITIONS`] as a Mermaid state diagram. Verbs between the same two statuses share an
-/// arrow.
-#[must_use]
-pub fn diagram() -> String {
-    let mut lines = Vec::from([String::from("stateDiagram-v2")]);
-    for (at, (from, _, to)) in TRANSITIONS.iter().enumerate() {
-        let same = |row: &&(Status, Verb, Status)| (row.0, row.2) == (*from, *to);
-        if TRANSITIONS[..at].iter().any(|row| same(&row)) {
-            continue;
-        }
-        let verbs = TRANSITIONS.iter().filter(same);
-        let verbs: Vec<String> = verbs.map(|(_, verb, _)| alloc::format!("{verb}")).collect();
-        lines.push(alloc::format!(
-            "    {from:?} --> {to:?}: {}",
-            verbs.join(", ")
-        ));
-    }
-    lines.join("\n") + "\n"
-}

@@ -93,7 +93,7 @@ impl Ledger {
         match to {
             Status::Idle => self.idle.push(t),
             Status::Waiting => self.waiting.push(t),
-            Status::Owed => self.owed.push_back(t),
+            Status::Owed => self.owed.push(t),
             Status::Blocked => {}
             // A different thread may get the number, and it must not start out unpinned.
             Status::Gone => self.cpu_slots.set_unpinned(t, false),
@@ -102,20 +102,22 @@ impl Ledger {
     }
 
     fn leave(&mut self, t: usize) {
-        match self.threads[t] {
-            Status::Idle => self.idle.retain(|other| *other != t),
-            Status::Waiting => self.waiting.retain(|other| *other != t),
-            Status::Owed => self.owed.retain(|other| *other != t),
-            Status::Overcommitted => self.debtors.retain(|other| *other != t),
-            _ => {}
-        }
+        let list = match self.threads[t] {
+            Status::Idle => &mut self.idle,
+            Status::Waiting => &mut self.waiting,
+            Status::Owed => &mut self.owed,
+            Status::Overcommitted => &mut self.debtors,
+            _ => return,
+        };
+        list.retain(|other| *other != t);
     }
 
     fn serve_owed(&mut self) -> Option<usize> {
         if !self.has_free() {
             return None;
         }
-        if let Some(t) = self.owed.pop_front() {
+        if !self.owed.is_empty() {
+            let t = self.owed.remove(0);
             self.grant(t, Verb::ServeOwed);
             return Some(t);
         }

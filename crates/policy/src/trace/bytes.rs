@@ -1,15 +1,4 @@
-//! Variable-length integers: seven bits per byte, lowest first, with the top bit set on all bytes
-//! except the last. Small numbers take few bytes.
-
-use alloc::vec::Vec;
-
-pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
+//! Reads what the recorder has written.
 
 /// Takes a number from the front. If there is no valid number, returns `None` and takes nothing.
 pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
@@ -43,6 +32,8 @@ pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8], count: u64) -> Option<&'a [u8
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::recorder::put;
+    use alloc::vec::Vec;
 
     #[test]
     fn only_written_numbers_are_read_back() {

@@ -1,7 +1,7 @@
 //! Records the decisions of a pool's share controller: the desired number of processors, the number
 //! of slots, the cycle length and loans.
 
-use super::event::{Event, Record};
+use super::event::Event;
 use super::recorder::Recorder;
 use crate::Nanos;
 use crate::desire::tunables::EST_CYCLE;
@@ -32,47 +32,6 @@ pub struct Wait {
     pub room: usize,
     /// The current time, in nanoseconds.
     pub now: Nanos,
-}
-
-/// What a share controller saw at the end of a cycle. Timelines show these numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CycleEnd {
-    /// The number of processors that the job was entitled to.
-    pub allotment: u64,
-    /// The number of tasks in the workers' deques.
-    pub in_deques: u64,
-    /// The number of tasks that waited elsewhere: in the pool's queues, or started but without a
-    /// slot to continue.
-    pub elsewhere: u64,
-}
-
-impl CycleEnd {
-    /// Decodes the inputs of an [`Event::Desire`]. Returns `None` for other events, or if the
-    /// inputs are damaged.
-    ///
-    /// ```
-    /// use tidegate_policy::trace::{CycleEnd, Event, Record};
-    ///
-    /// let record = Record { at: 0, event: Event::Begin, inputs: Vec::new() };
-    /// assert_eq!(CycleEnd::of(&record), None);
-    /// ```
-    #[must_use]
-    pub fn of(record: &Record) -> Option<Self> {
-        if record.event != Event::Desire {
-            return None;
-        }
-        // The order in which `ShareController::next_desire` reads them.
-        let (&count, rest) = record.inputs.split_first()?;
-        let (deques, rest) = rest.split_at_checked(usize::try_from(count).ok()?)?;
-        let &[_, allotment, _, _, _, _, _, _, elsewhere, _, _, _] = rest else {
-            return None;
-        };
-        Some(Self {
-            allotment,
-            in_deques: deques.iter().fold(0, |sum, n| sum.saturating_add(*n)),
-            elsewhere,
-        })
-    }
 }
 
 impl ShareController {
@@ -185,60 +144,4 @@ impl ShareController {
 /// first task.
 fn loans(est_cycle: Nanos, share: SharePolicy) -> Loans {
     Loans::new(est_cycle.max(EST_CYCLE.default), share)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::desire::DesirePolicy;
-    use crate::trace::{Source, StreamRecorder};
-    use alloc::vec;
-    use core::cell::RefCell;
-
-    #[test]
-    fn cycle_end_is_read_from_its_inputs() {
-        let recorder = RefCell::new(StreamRecorder::new(1 << 10, || 0));
-        let desire = DesireState::new(&DesirePolicy::default()).unwrap();
-        let mut controller =
-            ShareController::new(&recorder, desire, EST_CYCLE.default, SharePolicy::Auto);
-        let seen = Seen {
-            length: 1,
-            allotment: 2,
-            usage: 3,
-            attempts: 4,
-            failed_empty: 5,
-            lengths_seen: 6,
-            working: 7,
-            searching: 8,
-            deques: &[9, 10],
-            queued: 11,
-            busy: 12,
-            free: 13,
-            lent: 14,
-        };
-        controller.next_desire(&recorder, &seen);
-        let stream = recorder.borrow().stream(Source::ShareController);
-        let records = stream
-            .records()
-            .map(|record| CycleEnd::of(&record.unwrap()));
-        let end = CycleEnd {
-            allotment: 2,
-            in_deques: 19,
-            elsewhere: 11,
-        };
-        assert_eq!(records.collect::<Vec<_>>(), [None, Some(end)]);
-    }
-
-    #[test]
-    fn damaged_cycle_end_is_rejected() {
-        for inputs in [vec![], vec![u64::MAX], vec![1, 1, 2]] {
-            let event = Event::Desire;
-            let record = Record {
-                at: 0,
-                event,
-                inputs,
-            };
-            assert_eq!(CycleEnd::of(&record), None);
-        }
-    }
 }

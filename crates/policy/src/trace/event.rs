@@ -15,6 +15,7 @@ macro_rules! events {
                 self as u8
             }
 
+            #[cfg(feature = "replay")]
             pub(super) const fn of(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)*
@@ -31,7 +32,7 @@ macro_rules! events {
             }
         }
 
-        #[cfg(test)]
+        #[cfg(all(test, feature = "replay"))]
         pub(super) const ALL: &[Event] = &[$(Event::$name),*];
     };
 }
@@ -130,18 +131,7 @@ events! {
     ResumeParked = 74 "which parked task goes on",
 }
 
-/// An event of a stream with its inputs, without the decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// When the event began, in nanoseconds.
-    pub at: crate::Nanos,
-    /// The event.
-    pub event: Event,
-    /// The numbers that the rule read, in the order in which it read them.
-    pub inputs: alloc::vec::Vec<u64>,
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "replay"))]
 mod tests {
     use super::*;
 

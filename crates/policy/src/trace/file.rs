@@ -1,15 +1,14 @@
 //! The file format of a trace; `docs/trace.md` defines it.
 
-use super::bytes::{put, take, take_bytes};
-use super::origin::TaskOrigin;
+use super::bytes::{take, take_bytes};
+use super::contents::{Rules, Source, Stream, TaskOrigin, Trace};
+use super::recorder::put;
 use crate::desire::tunables::EST_CYCLE;
 use crate::error::ParseError;
 use crate::idle::custom;
 use crate::limits::WORKERS;
 use crate::text::show_time;
-use crate::{
-    DesirePolicy, IdlePolicy, MemoryPolicy, Nanos, SharePolicy, StealAmount, VictimPolicy,
-};
+use crate::{IdlePolicy, Nanos};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -21,64 +20,6 @@ const TITLE: &str = "tidegate trace 4";
 
 const CUT: &str = "the trace is truncated or was changed (wrong checksum): copy it again, or record a new \
                    one with `tidegate run PROGRAM --trace FILE`";
-
-/// The policies that a pool used.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rules {
-    /// How idle thieves rest; `None` for a user-defined backoff.
-    pub idle: Option<IdlePolicy>,
-    /// How many tasks a steal takes.
-    pub steal: StealAmount,
-    /// Which victim a thief steals from.
-    pub victim: VictimPolicy,
-    /// Which tasks get the memory that they request.
-    pub memory: MemoryPolicy,
-    /// Whether the job shares the machine with other jobs.
-    pub share: SharePolicy,
-    /// How the job estimates its desired number of processors.
-    pub desire: DesirePolicy,
-    /// The time between two estimates of the desire, in nanoseconds.
-    pub est_cycle: Nanos,
-    /// The number of slots at the start.
-    pub workers: usize,
-    /// The name of the pool.
-    pub pool: String,
-}
-
-/// The source of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The worker with this number.
-    Worker(usize),
-    /// The share controller.
-    ShareController,
-    /// The memory plan.
-    Plan,
-}
-
-/// The recorded events of one source, with their decisions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stream {
-    /// The source of the events.
-    pub source: Source,
-    /// For each event: its code, the time since the previous event, and its inputs.
-    pub(super) inputs: Vec<u8>,
-    /// The decision of each event.
-    pub(super) decisions: Vec<u8>,
-    /// The number of events that were dropped because the stream was full.
-    pub left_out: u64,
-}
-
-/// The recorded decisions of a pool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trace {
-    /// The policies of the pool.
-    pub rules: Rules,
-    /// Where the recorded tasks were spawned.
-    pub origins: Vec<TaskOrigin>,
-    /// One stream for each source.
-    pub streams: Vec<Stream>,
-}
 
 /// Why bytes are not a valid trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,13 +33,23 @@ impl fmt::Display for Damaged {
 
 impl core::error::Error for Damaged {}
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Worker(index) => write!(f, "worker {index}"),
-            Self::ShareController => f.write_str("the share controller"),
-            Self::Plan => f.write_str("the plan for memory"),
+impl TaskOrigin {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        for text in [&self.name, &self.at] {
+            put(bytes, text.len() as u64);
+            bytes.extend_from_slice(text.as_bytes());
         }
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let mut text = || {
+            let length = take(bytes)?;
+            String::from_utf8(take_bytes(bytes, length)?.to_vec()).ok()
+        };
+        Some(Self {
+            name: text()?,
+            at: text()?,
+        })
     }
 }
 
@@ -303,6 +254,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DesirePolicy, MemoryPolicy, SharePolicy, StealAmount, VictimPolicy};
 
     fn trace() -> Trace {
         Trace {

@@ -1,8 +1,7 @@
 //! Records events with their inputs and decisions, and supplies recorded inputs during a replay.
 
-use super::bytes::put;
+use super::contents::{Source, Stream};
 use super::event::Event;
-use super::file::{Source, Stream};
 use crate::Nanos;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -173,4 +172,14 @@ impl<T: Recorder> Recorder for Option<T> {
             recorder.end(decision);
         }
     }
+}
+
+/// Writes a number as seven bits per byte, lowest first, with the top bit set on all bytes except
+/// the last. Small numbers take few bytes.
+pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
 }

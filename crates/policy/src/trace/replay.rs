@@ -1,18 +1,23 @@
 //! Replays a trace: applies the rules to the recorded inputs and compares the decisions.
 
-use super::bytes::{take, take_bytes};
+use super::bytes::take;
+use super::contents::{Rules, Source, Stream, Trace};
 use super::controller::{ShareController, Wait};
-use super::event::{Event, Record};
-use super::file::{Damaged, Rules, Source, Stream, Trace};
-use super::orders::{Orders, command_of};
+use super::event::Event;
+use super::file::Damaged;
+use super::orders::Orders;
+use super::record::Record;
 use super::recorder::Recorder;
 use super::thief::Thief;
+mod command;
+
 use crate::desire::{DesireState, Seen};
 use crate::idle::CustomBackoff;
 use crate::{IdleState, Peers, Rest};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use command::command_of;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 
@@ -196,57 +201,6 @@ impl Trace {
         let is_known = |number: &u64| *number <= self.origins.len() as u64;
         record.event != Event::TaskBegins || record.inputs.first().is_some_and(is_known)
     }
-}
-
-impl Stream {
-    fn damaged(&self, step: u64) -> Damaged {
-        Damaged(format!(
-            "the records of {} are invalid from decision {} on: expected a trace that a pool of this \
-             version has written",
-            self.source,
-            step + 1
-        ))
-    }
-
-    /// Returns the decisions, in the order of the events.
-    pub fn decisions(&self) -> impl Iterator<Item = u64> + '_ {
-        let mut rest = &self.decisions[..];
-        core::iter::from_fn(move || take(&mut rest))
-    }
-
-    /// Returns the events, in the order in which they were recorded.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record, Damaged>> + '_ {
-        let (mut rest, mut at, mut step) = (&self.inputs[..], 0_u64, 0_u64);
-        core::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let record = record(&mut rest, &mut at);
-            step += 1;
-            if record.is_none() {
-                rest = &[];
-            }
-            Some(record.ok_or_else(|| self.damaged(step - 1)))
-        })
-    }
-}
-
-fn record(rest: &mut &[u8], at: &mut u64) -> Option<Record> {
-    let (&code, after) = rest.split_first()?;
-    *rest = after;
-    let event = Event::of(code)?;
-    *at = at.checked_add(take(rest)?)?;
-    let length = take(rest)?;
-    let mut numbers = take_bytes(rest, length)?;
-    let mut inputs = Vec::new();
-    while !numbers.is_empty() {
-        inputs.push(take(&mut numbers)?);
-    }
-    Some(Record {
-        at: *at,
-        event,
-        inputs,
-    })
 }
 
 /// The state of the rules whose decisions a stream records.

@@ -6,9 +6,10 @@
 mod setting;
 
 pub use setting::Setting;
-pub(crate) use setting::{choices, sealed, words};
+pub(crate) use setting::{Shown, choices, words};
 
 use crate::error::ParseError;
+use crate::text;
 use alloc::string::String;
 use core::fmt;
 
@@ -96,13 +97,12 @@ impl<T: Setting> Tunable<T> {
     /// Returns an error if `text` cannot be parsed or the value is not allowed. The error names the
     /// variable (or the tunable, if it has no variable), the text and the allowed values.
     pub fn parse(&self, text: &str) -> Result<T, ParseError> {
-        match T::read(text, self.unit) {
-            Ok(value) if self.allows(value) => Ok(value),
-            Err(error) if matches!(self.allowed, Allowed::OneOf(_)) => {
-                Err(error.within(self.label()))
-            }
-            _ => Err(self.invalid(alloc::format!("{text:?}"))),
-        }
+        let error = match T::read(text, self.unit) {
+            Ok(value) if self.allows(value) => return Ok(value),
+            Ok(_) => None,
+            Err(error) => error,
+        };
+        Err(refusal(self, text, error))
     }
 
     /// Returns `value` if it is allowed.
@@ -111,9 +111,21 @@ impl<T: Setting> Tunable<T> {
     /// Returns an error if `value` is not allowed. The error names the variable (or the tunable, if
     /// it has no variable), the value and the allowed values.
     pub fn check(&self, value: T) -> Result<T, ParseError> {
+        self.checked(None, value)
+    }
+
+    /// Like [`check`](Self::check), but the error names `label`.
+    ///
+    /// # Errors
+    /// Returns an error if `value` is not allowed.
+    pub fn check_as(&self, label: &str, value: T) -> Result<T, ParseError> {
+        self.checked(Some(label), value)
+    }
+
+    fn checked(&self, label: Option<&str>, value: T) -> Result<T, ParseError> {
         match self.allows(value) {
             true => Ok(value),
-            false => Err(self.invalid(value.show(self.unit))),
+            false => Err(invalid(self, label, &value)),
         }
     }
 
@@ -124,53 +136,106 @@ impl<T: Setting> Tunable<T> {
         }
     }
 
-    fn invalid(&self, value: String) -> ParseError {
-        ParseError::value(self.label(), value, self.expected())
+    /// Returns the tunable with its values as text.
+    #[must_use]
+    pub fn row(&self) -> Row {
+        row(self)
     }
 
-    /// Returns the allowed values in the form that an error message shows.
-    fn expected(&self) -> String {
-        let range = self.shown_range();
-        match self.unit {
+    /// Returns a value in the form that [`parse`](Self::parse) reads.
+    #[must_use]
+    pub fn show(&self, value: T) -> String {
+        value.show(self.unit)
+    }
+
+    /// Returns the tunable without the type of its values.
+    pub(crate) const fn untyped(&self) -> Tunable<&dyn Shown> {
+        Tunable {
+            name: self.name,
+            unit: self.unit,
+            allowed: match &self.allowed {
+                Allowed::Between(min, max) => Allowed::Between(min, max),
+                Allowed::OneOf(names) => Allowed::OneOf(names),
+            },
+            default: &self.default,
+            variable: self.variable,
+            why: self.why,
+            basis: self.basis,
+        }
+    }
+}
+
+/// A tunable of any type. The functions that take it are compiled once, not once for each type.
+trait AnyTunable {
+    fn untyped(&self) -> Tunable<&dyn Shown>;
+}
+
+impl<T: Setting> AnyTunable for Tunable<T> {
+    fn untyped(&self) -> Tunable<&dyn Shown> {
+        self.untyped()
+    }
+}
+
+fn refusal(tunable: &dyn AnyTunable, text: &str, error: Option<ParseError>) -> ParseError {
+    let tunable = tunable.untyped();
+    match error {
+        Some(error) => error.within(tunable.label()),
+        None => tunable.unexpected(tunable.label(), &alloc::format!("{text:?}")),
+    }
+}
+
+fn invalid(tunable: &dyn AnyTunable, label: Option<&str>, value: &dyn Shown) -> ParseError {
+    let tunable = tunable.untyped();
+    let label = label.unwrap_or_else(|| tunable.label());
+    tunable.unexpected(label, &value.show(tunable.unit))
+}
+
+fn row(tunable: &dyn AnyTunable) -> Row {
+    tunable.untyped().shown()
+}
+
+impl Tunable<&dyn Shown> {
+    fn unexpected(&self, label: &str, value: &str) -> ParseError {
+        let range = self.range();
+        let expected = match self.unit {
             Unit::Time => alloc::format!("a time from {range}"),
             Unit::Bytes => alloc::format!("a size from {range}"),
             Unit::Count(_) => alloc::format!("an integer from {range}"),
             Unit::Ratio => alloc::format!("a number from {range}"),
             Unit::Choice => range,
-        }
-    }
-
-    /// Returns the key of a policy's parameter: the part of the name after the last dot.
-    pub(crate) fn key(&self) -> &'static str {
-        self.name.rsplit('.').next().unwrap_or(self.name)
+        };
+        ParseError::value(label, value, &expected)
     }
 
     fn label(&self) -> &'static str {
-        self.variable.unwrap_or_else(|| self.key())
+        self.variable.unwrap_or_else(|| key(self.name))
     }
 
-    pub(crate) fn shown_range(&self) -> String {
+    fn range(&self) -> String {
         match self.allowed {
             Allowed::Between(min, max) => {
                 alloc::format!("{} to {}", min.show(self.unit), max.show(self.unit))
             }
-            Allowed::OneOf(names) => names.join(", "),
+            Allowed::OneOf(names) => text::listed(names),
         }
     }
 
-    /// Returns the tunable with its values as text.
-    #[must_use]
-    pub fn row(&self) -> Row {
+    pub(crate) fn shown(&self) -> Row {
         Row {
             name: self.name,
             unit: self.unit,
-            allowed: self.shown_range(),
+            allowed: self.range(),
             default: self.default.show(self.unit),
             variable: self.variable,
             why: self.why,
             basis: self.basis,
         }
     }
+}
+
+/// Returns the key of a policy's parameter: the part of the tunable's name after the last dot.
+pub(crate) fn key(name: &'static str) -> &'static str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 impl Tunable<usize> {
@@ -270,8 +335,8 @@ pub struct Row {
     pub basis: Basis,
 }
 
-/// Declares tunables, a function `rows()` that returns their [`Row`]s in the same order, and a test
-/// of their defaults.
+/// Declares tunables, a list of them without their types in the same order, and a test of their
+/// defaults.
 macro_rules! table {
     ($($name:ident: $type:ty = $make:expr, $why:literal, $basis:expr;)*) => {
         $(
@@ -279,9 +344,7 @@ macro_rules! table {
             pub const $name: Tunable<$type> = $make.because($why, $basis);
         )*
 
-        pub(crate) fn rows() -> alloc::vec::Vec<$crate::tunable::Row> {
-            alloc::vec![$($name.row()),*]
-        }
+        pub(crate) const ROWS: &[Tunable<&dyn $crate::tunable::Shown>] = &[$($name.untyped()),*];
 
         #[cfg(test)]
         mod defaults {

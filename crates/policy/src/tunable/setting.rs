@@ -5,36 +5,36 @@ use crate::error::ParseError;
 use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
+pub(crate) use sealed::Shown;
 
 /// A type of tunable values. Only this crate implements the trait; it is public because public
 /// signatures name it.
-pub trait Setting: Copy + PartialEq + sealed::Sealed {
+pub trait Setting: Copy + PartialEq + sealed::Shown {
+    /// Parses a value. The error is `None` if it is enough to print the allowed values.
     #[doc(hidden)]
-    fn read(text: &str, unit: Unit) -> Result<Self, ParseError>;
+    fn read(text: &str, unit: Unit) -> Result<Self, Option<ParseError>>;
+
     #[doc(hidden)]
-    fn show(self, unit: Unit) -> String;
-    #[doc(hidden)]
-    fn lies_between(self, min: Self, max: Self) -> bool;
-}
-
-pub(crate) mod sealed {
-    pub trait Sealed {}
-}
-
-/// Returns the error for a malformed value. [`Tunable::parse`](super::Tunable::parse) replaces
-/// `expected` with the range, if any.
-fn malformed(text: &str, expected: &str) -> ParseError {
-    ParseError::value("", format!("{text:?}"), expected)
-}
-
-impl sealed::Sealed for u64 {}
-impl Setting for u64 {
-    fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
-        text::read_time(text).ok_or_else(|| malformed(text, "a time"))
+    fn lies_between(self, _min: Self, _max: Self) -> bool {
+        true
     }
+}
 
-    fn show(self, _: Unit) -> String {
-        text::show_time(self)
+mod sealed {
+    pub trait Shown {
+        fn show(&self, unit: super::Unit) -> alloc::string::String;
+    }
+}
+
+impl Shown for u64 {
+    fn show(&self, _: Unit) -> String {
+        text::show_time(*self)
+    }
+}
+
+impl Setting for u64 {
+    fn read(text: &str, _: Unit) -> Result<Self, Option<ParseError>> {
+        text::read_time(text).ok_or(None)
     }
 
     fn lies_between(self, min: Self, max: Self) -> bool {
@@ -42,23 +42,23 @@ impl Setting for u64 {
     }
 }
 
-impl sealed::Sealed for usize {}
-impl Setting for usize {
-    fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
+impl Shown for usize {
+    fn show(&self, unit: Unit) -> String {
         if unit == Unit::Bytes {
-            let size = text::read_size(text).and_then(|size| size.try_into().ok());
-            size.ok_or_else(|| malformed(text, "a size"))
+            text::show_size(*self as u64)
         } else {
-            text::read_count(text).ok_or_else(|| malformed(text, "an integer"))
+            format!("{self}")
         }
     }
+}
 
-    fn show(self, unit: Unit) -> String {
-        if unit == Unit::Bytes {
-            text::show_size(self as u64)
-        } else {
-            self.to_string()
-        }
+impl Setting for usize {
+    fn read(text: &str, unit: Unit) -> Result<Self, Option<ParseError>> {
+        let value = match unit {
+            Unit::Bytes => text::read_size(text).and_then(|size| size.try_into().ok()),
+            _ => text::read_count(text),
+        };
+        value.ok_or(None)
     }
 
     fn lies_between(self, min: Self, max: Self) -> bool {
@@ -70,9 +70,14 @@ impl Setting for usize {
 const DERIVED: &str = "derived";
 
 /// `None` means that the value is computed from the machine or from other settings.
-impl sealed::Sealed for Option<usize> {}
+impl Shown for Option<usize> {
+    fn show(&self, unit: Unit) -> String {
+        self.map_or_else(|| DERIVED.to_string(), |value| value.show(unit))
+    }
+}
+
 impl Setting for Option<usize> {
-    fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
+    fn read(text: &str, unit: Unit) -> Result<Self, Option<ParseError>> {
         if text == DERIVED {
             Ok(None)
         } else {
@@ -80,23 +85,20 @@ impl Setting for Option<usize> {
         }
     }
 
-    fn show(self, unit: Unit) -> String {
-        self.map_or_else(|| DERIVED.to_string(), |value| value.show(unit))
-    }
-
     fn lies_between(self, min: Self, max: Self) -> bool {
         self.is_none() || (min..=max).contains(&self)
     }
 }
 
-impl sealed::Sealed for f64 {}
-impl Setting for f64 {
-    fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
-        text::read_ratio(text).ok_or_else(|| malformed(text, "a number"))
+impl Shown for f64 {
+    fn show(&self, _: Unit) -> String {
+        format!("{self}")
     }
+}
 
-    fn show(self, _: Unit) -> String {
-        self.to_string()
+impl Setting for f64 {
+    fn read(text: &str, _: Unit) -> Result<Self, Option<ParseError>> {
+        text::read_ratio(text).ok_or(None)
     }
 
     fn lies_between(self, min: Self, max: Self) -> bool {
@@ -104,22 +106,23 @@ impl Setting for f64 {
     }
 }
 
-impl sealed::Sealed for bool {}
+impl Shown for bool {
+    fn show(&self, _: Unit) -> String {
+        if *self { "on" } else { "off" }.to_string()
+    }
+}
+
 impl Setting for bool {
-    fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
+    fn read(text: &str, _: Unit) -> Result<Self, Option<ParseError>> {
         match text {
             "on" => Ok(true),
             "off" => Ok(false),
-            _ => Err(malformed(text, "on or off")),
+            _ => Err(Some(ParseError::value(
+                "",
+                &format!("{text:?}"),
+                "on or off",
+            ))),
         }
-    }
-
-    fn show(self, _: Unit) -> String {
-        if self { "on" } else { "off" }.to_string()
-    }
-
-    fn lies_between(self, _: Self, _: Self) -> bool {
-        true
     }
 }
 
@@ -127,21 +130,18 @@ impl Setting for bool {
 /// every value is in range.
 macro_rules! choices {
     ($($type:ty),*) => {$(
-        impl $crate::tunable::sealed::Sealed for $type {}
+        impl $crate::tunable::Shown for $type {
+            fn show(&self, _: $crate::tunable::Unit) -> alloc::string::String {
+                alloc::format!("{self}")
+            }
+        }
+
         impl $crate::tunable::Setting for $type {
             fn read(
                 text: &str,
                 _: $crate::tunable::Unit,
-            ) -> Result<Self, $crate::error::ParseError> {
-                text.parse()
-            }
-
-            fn show(self, _: $crate::tunable::Unit) -> alloc::string::String {
-                alloc::string::ToString::to_string(&self)
-            }
-
-            fn lies_between(self, _: Self, _: Self) -> bool {
-                true
+            ) -> Result<Self, Option<$crate::error::ParseError>> {
+                text.parse().map_err(Some)
             }
         }
     )*};
@@ -157,7 +157,7 @@ macro_rules! words {
 
         impl core::fmt::Display for $type {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(match self {
+                f.pad(match self {
                     $(Self::$variant => $name),*
                 })
             }

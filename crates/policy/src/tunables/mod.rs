@@ -24,6 +24,7 @@
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 
+mod exec;
 mod runtime;
 mod simulator;
 
@@ -35,7 +36,6 @@ pub use crate::desire::{DESIRE, tunables::*};
 pub use crate::idle::{IDLE, tunables::*};
 pub use crate::limits::WORKERS;
 pub use crate::memory::tunables::*;
-pub use crate::outside::tunables::*;
 pub use crate::place_by::{PLACES, PLACES_EACH};
 pub use crate::priority::{PRIORITY, PRIORITY_AGING};
 #[doc(inline)]
@@ -47,12 +47,12 @@ pub use crate::tunable::{Allowed, Basis, Row, Setting, Tunable, Unit};
 pub use crate::victim::VICTIM;
 #[doc(inline)]
 pub use crate::wait::WAIT;
+pub use exec::*;
 pub use runtime::*;
 pub use simulator::*;
 
 use crate::{
-    amount, desire, idle, limits, memory, outside, place_by, priority, queue, search, share,
-    victim, wait,
+    amount, desire, idle, limits, memory, place_by, priority, queue, search, share, victim, wait,
 };
 use alloc::vec::Vec;
 
@@ -62,23 +62,27 @@ use alloc::vec::Vec;
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let tables = [
-        limits::rows,
-        idle::rows,
-        desire::rows,
-        amount::rows,
-        victim::rows,
-        wait::rows,
-        queue::rows,
-        place_by::rows,
-        priority::rows,
-        runtime::rows,
-        search::tunables::rows,
-        share::tunables::rows,
-        desire::tunables::rows,
-        idle::tunables::rows,
-        memory::tunables::rows,
-        outside::tunables::rows,
-        simulator::rows,
+        limits::ROWS,
+        idle::ROWS,
+        desire::ROWS,
+        amount::ROWS,
+        victim::ROWS,
+        wait::ROWS,
+        queue::ROWS,
+        place_by::ROWS,
+        priority::ROWS,
+        runtime::ROWS,
+        search::tunables::ROWS,
+        share::tunables::ROWS,
+        desire::tunables::ROWS,
+        idle::tunables::ROWS,
+        memory::tunables::ROWS,
+        exec::ROWS,
+        simulator::ROWS,
     ];
-    tables.into_iter().flat_map(|rows| rows()).collect()
+    let mut rows = Vec::new();
+    for table in tables {
+        rows.extend(table.iter().map(Tunable::shown));
+    }
+    rows
 }

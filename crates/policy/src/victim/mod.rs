@@ -25,17 +25,11 @@
 //! The set of candidates may change between two calls. The functions allocate no memory. This
 //! module never checks whether a victim has work: the thief finds out.
 
-mod distance_index;
 mod victim_round;
 
-pub use distance_index::{Candidates, DistanceIndex, PlaceOrder};
 pub use victim_round::VictimState;
 
-use crate::error::ParseError;
-use crate::text;
-use crate::tunable::{Basis, Tunable, choice, choices, table};
-use core::fmt;
-use core::str::FromStr;
+use crate::tunable::{Basis, Tunable, choice, table, words};
 
 /// A rule that chooses victims. Default: [`Hierarchical`](Self::Hierarchical).
 ///
@@ -59,46 +53,23 @@ pub enum VictimPolicy {
     Hierarchical,
 }
 
-impl VictimPolicy {
-    pub(crate) const NAMES: &'static [&'static str] =
-        &["random", "round-robin", "last-victim", "hierarchical"];
-}
-
 table! {
     VICTIM: VictimPolicy = choice("victim", VictimPolicy::NAMES, VictimPolicy::Hierarchical).set_by("TIDEGATE_VICTIM"),
         "Which victims a thief tries. Trying near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
 }
 
-choices!(VictimPolicy);
+words!(
+    VictimPolicy,
+    "victim policy",
+    Random = "random",
+    RoundRobin = "round-robin",
+    LastVictim = "last-victim",
+    Hierarchical = "hierarchical"
+);
 
 impl Default for VictimPolicy {
     fn default() -> Self {
         VICTIM.default
-    }
-}
-
-impl fmt::Display for VictimPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Random => "random",
-            Self::RoundRobin => "round-robin",
-            Self::LastVictim => "last-victim",
-            Self::Hierarchical => "hierarchical",
-        })
-    }
-}
-
-impl FromStr for VictimPolicy {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        match text {
-            "random" => Ok(Self::Random),
-            "round-robin" => Ok(Self::RoundRobin),
-            "last-victim" => Ok(Self::LastVictim),
-            "hierarchical" => Ok(Self::Hierarchical),
-            _ => Err(text::unknown("victim policy", text, Self::NAMES)),
-        }
     }
 }
 
@@ -129,7 +100,22 @@ pub trait Peers {
     /// every worker, and tries each candidate with the same probability as without one. If the
     /// workers of every group of the tree have consecutive numbers, it even tries the same
     /// candidates.
-    fn census(&self) -> Option<DistanceIndex<'_>> {
+    fn census(&self) -> Option<&dyn Census> {
         None
     }
+}
+
+/// An index of the candidates by their distance from a thief. It pays off with thousands of
+/// workers, as in the simulator.
+pub trait Census {
+    /// Returns the smallest distance from `thief` above `distance` at which there are candidates
+    /// other than `asked`, and the number of these candidates.
+    fn beyond(&self, thief: usize, distance: u32, asked: Option<usize>) -> Option<(u32, usize)>;
+
+    /// Returns the `nth` candidate at this distance from `thief`, counted from 0 and excluding
+    /// `asked`. The candidate must exist.
+    fn nth(&self, thief: usize, distance: u32, asked: Option<usize>, nth: usize) -> usize;
+
+    /// Returns the first candidate whose number is at least `worker`.
+    fn first_from(&self, worker: usize) -> Option<usize>;
 }

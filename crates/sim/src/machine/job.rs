@@ -6,12 +6,13 @@ use super::places::Placed;
 use super::worker::State;
 use crate::allotments::Course;
 use crate::chain::Chain;
+use crate::distance_index::Candidates;
 use crate::drafts::Drafts;
 use crate::outcome::Counters;
 use crate::unfold::Unfold;
 use std::iter::Peekable;
 use std::ops::Range;
-use tidegate_policy::{Candidates, DesireState, Nanos};
+use tidegate_policy::{DesireState, Nanos};
 
 pub(super) struct Running<'a> {
     pub(super) dag: Box<dyn Unfold + 'a>,

@@ -24,9 +24,11 @@ mod tests;
 mod work;
 mod worker;
 
+use crate::allot::{AllotState, Broken};
 use crate::caches::Caches;
 use crate::chain::Chain;
 use crate::dag::Dag;
+use crate::distance_index::PlaceOrder;
 use crate::event_queue::EventQueue;
 use crate::frames::{FrameId, Frames, NONE};
 use crate::outcome::{JobOutcome, Outcome, Sample};
@@ -38,8 +40,7 @@ use places::Places;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use tidegate_policy::allot::Broken;
-use tidegate_policy::{AllotState, DesireState, Nanos, ParseError, PlaceOrder, Rng, VictimState};
+use tidegate_policy::{DesireState, Nanos, ParseError, Rng, VictimState};
 use worker::{State, Thief, Worker};
 
 /// The clockworks: actors that are numbered after the workers.

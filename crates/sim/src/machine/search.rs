@@ -8,10 +8,11 @@
 
 use super::Machine;
 use super::worker::{Others, State};
+use crate::distance_index::DistanceIndex;
 use crate::frames::FrameId;
 use crate::settings::Deques;
 use tidegate_policy::search::max_searchers;
-use tidegate_policy::{DistanceIndex, IdlePolicy, Nanos, Rest};
+use tidegate_policy::{IdlePolicy, Nanos, Rest};
 
 impl Machine<'_> {
     /// Makes the worker look for work after `delay`.

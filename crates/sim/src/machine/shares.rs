@@ -26,11 +26,11 @@
 use super::Fault;
 use super::worker::{State, Worker};
 use super::{CYCLE, Machine, Width};
+use crate::allot::{Share, broken};
 use crate::chain::Chain;
 use crate::frames::NONE;
 use crate::outcome::Counters;
 use tidegate_policy::Nanos;
-use tidegate_policy::allot::{Share, broken};
 use tidegate_policy::desire::Seen;
 
 impl Machine<'_> {

@@ -1,10 +1,11 @@
 //! A worker of a job: its state, which other workers can see, and what it remembers as a thief.
 
 use super::places::Places;
+use crate::distance_index::DistanceIndex;
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
 use tidegate_policy::memory::rounds::Rounds;
-use tidegate_policy::{DistanceIndex, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
+use tidegate_policy::{Census, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -128,7 +129,7 @@ impl Peers for Others<'_> {
     }
 
     #[inline]
-    fn census(&self) -> Option<DistanceIndex<'_>> {
-        self.census
+    fn census(&self) -> Option<&dyn Census> {
+        Some(self.census.as_ref()?)
     }
 }

@@ -6,6 +6,7 @@ use crate::follow::cgroups::Cgroups;
 use crate::follow::confinement::{Confinement, Watch};
 use crate::follow::tree::Tree;
 use crate::follow::{Bounds, Means, chosen, order, quota, usage};
+use crate::outside::Look;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -15,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tidegate_policy::outside::Look;
 use tidegate_share::{CpuMask, Job, Location, Name, Observer, Portion, Report, Seat};
 
 /// A table of its own for a test.

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use tidegate_policy::{Allot, Nanos};
-use tidegate_sim::{Dag, Job as Simulation, Outcome, Settings, Width, run};
+use tidegate_policy::Nanos;
+use tidegate_sim::{Allot, Dag, Job as Simulation, Outcome, Settings, Width, run};
 use tidegate_workloads::dags::KnaryDag;
 use tidegate_workloads::knary::Knary;
 use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};

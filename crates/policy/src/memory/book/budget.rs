@@ -53,26 +53,31 @@ impl Book {
     /// Requests `bytes` bytes for a task.
     pub fn ask(&mut self, task: Task, bytes: u64) -> Answer {
         self.change(task, State::Asks(bytes));
-        self.asking.push(task);
+        let rank = self.rank(task);
+        let comes_before = |other: &Task| self.rank(*other) < rank;
+        let at = self.asking.partition_point(comes_before);
+        self.asking.insert(at, task);
         self.answer(task, bytes)
     }
 
     /// Returns a task whose request can be answered now, with the answer. The task runs from then
     /// on.
     pub fn settle(&mut self) -> Option<(Task, Answer)> {
-        if self.asking.is_empty() {
-            return None;
-        }
-        let asking = self.asking.iter().copied();
-        let mut asking: Vec<Task> = asking.filter(|task| !self.tasks[task.0].buried).collect();
-        asking.sort_by_key(|task| self.rank(*task));
-        asking.into_iter().find_map(|task| {
-            let State::Asks(bytes) = self.tasks[task.0].state else {
+        for at in 0..self.asking.len() {
+            let task = self.asking[at];
+            let entry = &self.tasks[task.0];
+            let State::Asks(bytes) = entry.state else {
                 unreachable!("it is among those that ask");
             };
-            let answer = self.answer(task, bytes);
-            (answer != Answer::Later).then_some((task, answer))
-        })
+            let answer = match entry.buried {
+                true => Answer::Later,
+                false => self.answer(task, bytes),
+            };
+            if answer != Answer::Later {
+                return Some((task, answer));
+            }
+        }
+        None
     }
 
     /// The number of tasks that wait for memory.
@@ -85,9 +90,8 @@ impl Book {
     /// request were granted.
     #[must_use]
     pub fn first_of_asking(&self) -> Option<Task> {
-        let asking = self.asking.iter().copied();
-        let asking = asking.filter(|task| !self.tasks[task.0].buried);
-        asking.min_by_key(|task| self.rank(*task))
+        let mut asking = self.asking.iter().copied();
+        asking.find(|task| !self.tasks[task.0].buried)
     }
 
     /// Ends a reservation and makes its bytes available.

@@ -2,13 +2,9 @@
 
 /// Identifies a task until it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Task(pub(super) u32);
+pub struct Task(pub(crate) u32);
 
 impl Task {
-    pub(crate) const fn of(index: usize) -> Self {
-        Self(index as u32)
-    }
-
     /// Returns a small number, which is reused after the task has ended.
     #[must_use]
     pub const fn index(self) -> usize {
@@ -18,13 +14,9 @@ impl Task {
 
 /// Identifies a scope until it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Scope(pub(super) u32);
+pub struct Scope(pub(crate) u32);
 
 impl Scope {
-    pub(crate) const fn of(index: usize) -> Self {
-        Self(index as u32)
-    }
-
     /// Returns a small number, which is reused after the scope has been closed.
     #[must_use]
     pub const fn index(self) -> usize {
@@ -34,13 +26,9 @@ impl Scope {
 
 /// Identifies a reservation until it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reservation(pub(super) u32);
+pub struct Reservation(pub(crate) u32);
 
 impl Reservation {
-    pub(crate) const fn of(index: usize) -> Self {
-        Self(index as u32)
-    }
-
     /// Returns a small number, which is reused after the reservation has been given back.
     #[must_use]
     pub const fn index(self) -> usize {

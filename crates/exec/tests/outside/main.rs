@@ -1,4 +1,5 @@
 //! Checks the decisions about programs that do not use Tidegate.
+#![cfg(target_os = "linux")]
 
 mod desires;
 mod guard;

@@ -5,15 +5,10 @@
 //! each group are adjacent. A Fenwick tree over that order (Peter Fenwick, "A new data structure
 //! for cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the
 //! candidates of a group and finds the k-th of them in O(log n) steps for n workers.
-//!
-//! The index pays off with thousands of workers, as in the simulator. It does not know which
-//! workers have work.
+//! The index does not know which workers have work.
 
-use crate::places::PlaceTree;
-use alloc::boxed::Box;
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
+use tidegate_policy::{Census, PlaceTree};
 
 /// The workers, sorted so that the members of each group of a [`PlaceTree`] are adjacent.
 #[derive(Clone, Debug)]
@@ -163,46 +158,6 @@ impl DistanceIndex<'_> {
         self.candidates.before(positions.start)..self.candidates.before(positions.end)
     }
 
-    /// Returns the smallest distance from `thief` above `distance` at which there are candidates
-    /// other than `asked`, and the number of these candidates.
-    pub(super) fn beyond(
-        &self,
-        thief: usize,
-        distance: u32,
-        asked: Option<usize>,
-    ) -> Option<(u32, usize)> {
-        let mut nearer = self.within(thief, distance).len();
-        for further in distance + 1..=self.order.height() {
-            let all = self.within(thief, further).len();
-            let passed = asked.and_then(|asked| self.rank(thief, further, asked));
-            let candidates = all - nearer - usize::from(passed.is_some());
-            if candidates > 0 {
-                return Some((further, candidates));
-            }
-            nearer = all;
-        }
-        None
-    }
-
-    /// Returns the `nth` candidate at this distance from `thief`, counted from 0 and excluding
-    /// `asked`. The candidate must exist.
-    pub(super) fn nth(
-        &self,
-        thief: usize,
-        distance: u32,
-        asked: Option<usize>,
-        nth: usize,
-    ) -> usize {
-        let passed = asked.and_then(|asked| self.rank(thief, distance, asked));
-        let nth = nth + usize::from(passed.is_some_and(|passed| nth >= passed));
-        let nearer = self.within(thief, distance - 1);
-        let mut among_all = self.within(thief, distance).start + nth;
-        if among_all >= nearer.start {
-            among_all += nearer.len();
-        }
-        self.order.workers[self.candidates.place_of(among_all)] as usize
-    }
-
     /// Returns the rank of `worker` among the candidates at this distance, or `None` if it is not
     /// one of them.
     fn rank(&self, thief: usize, distance: u32, worker: usize) -> Option<usize> {
@@ -222,9 +177,35 @@ impl DistanceIndex<'_> {
         };
         is_there.then(before)
     }
+}
 
-    /// Returns the first candidate whose number is at least `worker`.
-    pub(super) fn first_from(&self, worker: usize) -> Option<usize> {
+impl Census for DistanceIndex<'_> {
+    fn beyond(&self, thief: usize, distance: u32, asked: Option<usize>) -> Option<(u32, usize)> {
+        let mut nearer = self.within(thief, distance).len();
+        for further in distance + 1..=self.order.height() {
+            let all = self.within(thief, further).len();
+            let passed = asked.and_then(|asked| self.rank(thief, further, asked));
+            let candidates = all - nearer - usize::from(passed.is_some());
+            if candidates > 0 {
+                return Some((further, candidates));
+            }
+            nearer = all;
+        }
+        None
+    }
+
+    fn nth(&self, thief: usize, distance: u32, asked: Option<usize>, nth: usize) -> usize {
+        let passed = asked.and_then(|asked| self.rank(thief, distance, asked));
+        let nth = nth + usize::from(passed.is_some_and(|passed| nth >= passed));
+        let nearer = self.within(thief, distance - 1);
+        let mut among_all = self.within(thief, distance).start + nth;
+        if among_all >= nearer.start {
+            among_all += nearer.len();
+        }
+        self.order.workers[self.candidates.place_of(among_all)] as usize
+    }
+
+    fn first_from(&self, worker: usize) -> Option<usize> {
         let words = &self.candidates.words;
         let mut word = words.get(worker / 64)? & (u64::MAX << (worker % 64));
         for number in worker / 64.. {

@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use tidegate_policy::outside::{Row, assign, assign_more};
+use tidegate_exec::outside::{Row, assign, assign_more};
 
 /// Returns all masks of a machine, as processors in ascending order.
 fn masks(processors: usize) -> Vec<Vec<usize>> {

@@ -1,7 +1,7 @@
 //! What each rule promises about its shares, and a check that the shares comply.
 
 use super::{Allot, Share};
-use core::fmt;
+use std::fmt;
 
 /// A promise that a set of shares breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,6 @@
 //! The remainder of the division goes to the first jobs, one processor each.
 
 use super::spread;
-use alloc::vec::Vec;
 
 pub(super) fn equi(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
     out.clear();

@@ -17,7 +17,7 @@
 //! each exclusion raises the share, and other desires may then be below it.
 
 use super::Share;
-use core::cmp::Reverse;
+use std::cmp::Reverse;
 
 /// Adapts the allotments after the desire of the job at `at` has changed.
 pub(super) fn changed(jobs: &mut [Share], processors: usize, at: usize) {
@@ -107,8 +107,6 @@ fn richest_but(jobs: &[Share], at: usize) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::allot::{Allot, AllotState};
-    use alloc::vec;
-    use alloc::vec::Vec;
 
     /// Returns the fair share of formula 5.1. Its `jobs` is 0 if the formula divides by zero.
     fn one_step(jobs: &[Share], processors: usize) -> FairShare {

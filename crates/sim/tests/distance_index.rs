@@ -2,9 +2,8 @@
 //! checks every worker.
 
 use std::collections::BTreeSet;
-use tidegate_policy::{
-    Candidates, DistanceIndex, Peers, PlaceOrder, PlaceTree, Rng, VictimPolicy, VictimState,
-};
+use tidegate_policy::{Census, Peers, PlaceTree, Rng, VictimPolicy, VictimState};
+use tidegate_sim::distance_index::{Candidates, DistanceIndex, PlaceOrder};
 
 /// A pool of workers. Some of them are candidates, which means that they may have tasks to steal.
 struct Pool {
@@ -30,6 +29,11 @@ impl Pool {
         self.is[worker] = is;
         self.candidates.set(&self.order, worker, is);
     }
+
+    fn indexed(&self) -> Indexed<'_> {
+        let (order, candidates) = (&self.order, &self.candidates);
+        Indexed(self, DistanceIndex { order, candidates })
+    }
 }
 
 impl Peers for Pool {
@@ -51,7 +55,7 @@ impl Peers for Pool {
 }
 
 /// A pool that also has an index of its candidates.
-struct Indexed<'a>(&'a Pool);
+struct Indexed<'a>(&'a Pool, DistanceIndex<'a>);
 
 impl Peers for Indexed<'_> {
     fn count(&self) -> usize {
@@ -70,11 +74,8 @@ impl Peers for Indexed<'_> {
         self.0.last_victim(worker)
     }
 
-    fn census(&self) -> Option<DistanceIndex<'_>> {
-        Some(DistanceIndex {
-            order: &self.0.order,
-            candidates: &self.0.candidates,
-        })
+    fn census(&self) -> Option<&dyn Census> {
+        Some(&self.1)
     }
 }
 
@@ -105,7 +106,7 @@ fn consecutive_groups_match_a_scan() {
                 for _ in 0..300 {
                     let draw = rng.draw();
                     let asked = scanning.next(&pool, || draw);
-                    assert_eq!(indexed.next(&Indexed(&pool), || draw), asked, "{rule}");
+                    assert_eq!(indexed.next(&pool.indexed(), || draw), asked, "{rule}");
                     if let Some(victim) = asked.filter(|_| rng.below(3) == 0) {
                         scanning.stolen_from(victim);
                         indexed.stolen_from(victim);
@@ -128,7 +129,7 @@ fn scattered_groups_pick_victims_evenly() {
     for thief in 0..workers {
         let round = |draw: u64| -> Vec<usize> {
             let mut state = VictimState::new(VictimPolicy::Hierarchical, thief);
-            std::iter::from_fn(|| state.next(&Indexed(&pool), || draw)).collect()
+            std::iter::from_fn(|| state.next(&pool.indexed(), || draw)).collect()
         };
         let mut asked = vec![0; workers];
         let draws = 27_720;

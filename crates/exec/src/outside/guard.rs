@@ -1,9 +1,8 @@
 //! Whether a program collapses because it is confined.
 
-use super::tunables::{EXEC_GUARD_INVOLUNTARY, EXEC_GUARD_VOLUNTARY, EXEC_GUARD_WINDOW};
-use crate::Nanos;
-use crate::text::S;
-use alloc::collections::VecDeque;
+use std::collections::VecDeque;
+use tidegate_policy::Nanos;
+use tidegate_policy::tunables::{EXEC_GUARD_INVOLUNTARY, EXEC_GUARD_VOLUNTARY, EXEC_GUARD_WINDOW};
 
 /// What a look at a process of a program shows of the switches of its threads. Counts are totals
 /// since the start.
@@ -61,7 +60,7 @@ impl Turns {
 /// signs. So there should be one guard for each process.
 ///
 /// ```
-/// use tidegate_policy::outside::{Guard, Turns};
+/// use tidegate_exec::outside::{Guard, Turns};
 ///
 /// let mut guard = Guard::default();
 /// let turns = |ms: u64| Turns {
@@ -147,7 +146,7 @@ fn shows_collapse(first: &Counts, last: &Counts, threads: usize) -> bool {
     let length = last.time.saturating_sub(first.time);
     let thread_time = u128::from(length).saturating_mul(threads as u128);
     let limit = |rate: usize| thread_time.saturating_mul(rate as u128);
-    let count = |from: u64, to: u64| u128::from(to.saturating_sub(from)) * u128::from(S);
+    let count = |from: u64, to: u64| u128::from(to.saturating_sub(from)) * 1_000_000_000;
     count(first.involuntary, last.involuntary) > limit(EXEC_GUARD_INVOLUNTARY.default)
         && count(first.voluntary, last.voluntary) < limit(EXEC_GUARD_VOLUNTARY.default)
 }

@@ -1,9 +1,10 @@
 //! Checks after every event that the allotments keep the promises of their rule.
 
-mod soak;
+mod support;
 
-use tidegate_policy::allot::{Broken, Share, broken};
-use tidegate_policy::{Allot, AllotState, Rng};
+use tidegate_policy::Rng;
+use tidegate_sim::allot::{Broken, Share, broken};
+use tidegate_sim::{Allot, AllotState};
 
 fn shares_of(state: &AllotState) -> Vec<usize> {
     let mut allotments: Vec<usize> = state.shares().iter().map(|share| share.allotment).collect();
@@ -46,7 +47,7 @@ fn random_sequence(seed: u64) {
 
 #[test]
 fn allotments_keep_their_rule_promises() {
-    for seed in 1..=soak::soak(1_000, "sequences of events") {
+    for seed in 1..=support::soak(1_000, "sequences of events") {
         random_sequence(seed);
     }
 }

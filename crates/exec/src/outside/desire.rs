@@ -1,8 +1,8 @@
 //! How many processors a program could use, judged from outside.
 
-use super::tunables::{EXEC_CYCLE, EXEC_PART, EXEC_UNBOOKED, EXEC_WAIT_FACTOR};
-use crate::Nanos;
-use crate::desire::{DesirePolicy, DesireState, Seen, Steady};
+use tidegate_policy::Nanos;
+use tidegate_policy::desire::{DesirePolicy, DesireState, Seen, Steady};
+use tidegate_policy::tunables::{EXEC_CYCLE, EXEC_PART, EXEC_UNBOOKED, EXEC_WAIT_FACTOR};
 
 /// What a look at a program shows: the sums over all its threads. Times are totals since the start
 /// and include those of threads that have ended.
@@ -39,7 +39,7 @@ pub struct Look {
 /// caller limits the desire to the number of threads.
 ///
 /// ```
-/// use tidegate_policy::outside::{Desire, Look};
+/// use tidegate_exec::outside::{Desire, Look};
 ///
 /// let (mut desire, ms) = (Desire::default(), 1_000_000);
 /// let look = |at, ran, delayed| {
@@ -69,7 +69,7 @@ impl Desire {
     /// Creates the state of a program that has just started, with a desire of 1.
     #[must_use]
     pub fn new() -> Self {
-        let steady = DesirePolicy::Steady(Steady::DEFAULT);
+        let steady = DesirePolicy::Steady(Steady::default());
         Self {
             state: DesireState::new(&steady).expect("the defaults are allowed"),
             last: None,

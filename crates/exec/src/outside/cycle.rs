@@ -1,8 +1,8 @@
 //! How long to wait until the next look at a program.
 
-use super::tunables::{EXEC_CYCLE, EXEC_CYCLE_MAX, EXEC_IDLE_CYCLE, EXEC_LOOK_SHARE};
-use crate::Nanos;
-use crate::share::{self, SharePolicy};
+use tidegate_policy::Nanos;
+use tidegate_policy::share::{self, SharePolicy};
+use tidegate_policy::tunables::{EXEC_CYCLE, EXEC_CYCLE_MAX, EXEC_IDLE_CYCLE, EXEC_LOOK_SHARE};
 
 /// Returns the length of the next cycle. The last look cost `cost` of processor time; `calm` is the
 /// number of consecutive cycles that changed neither the program's desire nor its processors, and
@@ -12,7 +12,7 @@ use crate::share::{self, SharePolicy};
 /// longer than [`EXEC_CYCLE_MAX`] for that: other jobs would take the program for stalled.
 ///
 /// ```
-/// use tidegate_policy::outside::cycle;
+/// use tidegate_exec::outside::cycle;
 ///
 /// let ms = 1_000_000;
 /// assert_eq!([0, 4, 8].map(|calm| cycle(0, calm, false)), [20 * ms, 40 * ms, 80 * ms]);
@@ -33,7 +33,7 @@ pub fn cycle(cost: Nanos, calm: usize, idle: bool) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tunables::TABLE_STALL;
+    use tidegate_policy::tunables::TABLE_STALL;
 
     #[test]
     fn longest_keeps_a_program_alive() {

@@ -23,22 +23,19 @@
 //! * `max-min`: [`max_min()`] without weights, on one set of processors.
 //!
 //! This module decides how many processors a job gets, not which ones. It does not estimate desires
-//! ([`desire`](crate::desire) does).
+//! ([`desire`](tidegate_policy::desire) does).
 
 mod deq;
 mod dp;
 mod equi;
-mod max_min;
 mod promise;
 
-pub use max_min::{Bound, Claim, max_min};
 pub use promise::{Broken, broken};
 
-use crate::error::ParseError;
-use crate::text;
-use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
+use std::fmt;
+use std::str::FromStr;
+use tidegate_policy::ParseError;
+use tidegate_policy::allot::{Bound, Claim, max_min};
 
 /// A rule for dividing processors among jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +80,11 @@ impl FromStr for Allot {
             "deq" => Ok(Self::Deq),
             "equi" => Ok(Self::Equi),
             "max-min" => Ok(Self::MaxMin),
-            _ => Err(text::unknown("allotment policy", text, Self::NAMES)),
+            _ => Err(tidegate_policy::unknown(
+                "allotment policy",
+                text,
+                Self::NAMES,
+            )),
         }
     }
 }
@@ -108,7 +109,7 @@ impl Share {
 /// The jobs on one set of processors, and how many processors each is entitled to.
 ///
 /// ```
-/// use tidegate_policy::{Allot, AllotState};
+/// use tidegate_sim::{Allot, AllotState};
 ///
 /// let mut machine = AllotState::new(Allot::Dp, 16);
 /// machine.arrive(1, 4);

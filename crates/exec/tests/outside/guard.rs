@@ -1,5 +1,5 @@
 use crate::MS;
-use tidegate_policy::outside::{Guard, Turns};
+use tidegate_exec::outside::{Guard, Turns};
 
 /// A program whose threads switch at these rates, per second.
 #[derive(Clone, Copy)]

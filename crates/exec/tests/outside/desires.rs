@@ -1,6 +1,6 @@
 use crate::MS;
 use std::collections::BTreeMap;
-use tidegate_policy::outside::{Desire, Look};
+use tidegate_exec::outside::{Desire, Look};
 use tidegate_policy::tunables::{EXEC_CYCLE, EXEC_UNBOOKED};
 
 /// Returns the recorded looks of each program.

@@ -7,7 +7,6 @@
 //! one extra processor each.
 
 use super::spread;
-use alloc::vec::Vec;
 
 pub(super) fn deq(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
     out.clear();

@@ -65,15 +65,6 @@ pub struct Bound<'a> {
     pub members: &'a [usize],
 }
 
-impl Bound<'_> {
-    /// Returns the entries of `values` that belong to the members.
-    fn of_members(&self, values: &[usize]) -> impl Iterator<Item = usize> {
-        self.members
-            .iter()
-            .filter_map(|job| values.get(*job).copied())
-    }
-}
-
 struct Candidate {
     allotment: u32,
     weight: u32,
@@ -154,28 +145,28 @@ struct Room {
 impl Room {
     /// `most` is the number of processors that each job wants, up to its limit.
     fn new(bounds: &[Bound<'_>], most: &[usize]) -> Self {
-        let is_scarce = |bound: &&Bound<'_>| {
-            let wanted = bound.of_members(most).fold(0, usize::saturating_add);
-            wanted > bound.processors
-        };
-        let scarce: Vec<&Bound<'_>> = bounds.iter().filter(is_scarce).collect();
-        let after_first = |bound: &&Bound<'_>| {
-            let first = bound.of_members(most).filter(|most| *most > 0).count();
-            bound.processors.saturating_sub(first)
-        };
-        let members = || {
-            scarce.iter().enumerate().flat_map(|(bound, set)| {
-                let members = set.members.iter().filter(|job| **job < most.len());
-                members.map(move |job| (bound, *job))
-            })
-        };
         let mut room = Self {
-            left: scarce.iter().map(after_first).collect(),
-            bounds: vec![0; members().count()],
+            left: vec![],
+            bounds: vec![],
             begins: vec![0; most.len() + 1],
         };
-        for (_, job) in members() {
-            room.begins[job] += 1;
+        let mut scarce = vec![];
+        for bound in bounds {
+            let (mut wanted, mut first) = (0_usize, 0);
+            for most in bound.members.iter().filter_map(|job| most.get(*job)) {
+                wanted = wanted.saturating_add(*most);
+                first += usize::from(*most > 0);
+            }
+            if wanted > bound.processors {
+                scarce.push(bound);
+                room.left.push(bound.processors.saturating_sub(first));
+            }
+        }
+        let is_job = |job: &&usize| **job < most.len();
+        for bound in &scarce {
+            for job in bound.members.iter().filter(is_job) {
+                room.begins[*job] += 1;
+            }
         }
         // Turn the numbers of bounds per job into the end of each job's part. The loop below then
         // fills each part from its end, so `begins` finally holds the beginnings.
@@ -184,9 +175,12 @@ impl Room {
             end += *begin;
             *begin = end;
         }
-        for (bound, job) in members() {
-            room.begins[job] -= 1;
-            room.bounds[room.begins[job]] = bound;
+        room.bounds = vec![0; end];
+        for (number, bound) in scarce.iter().enumerate() {
+            for job in bound.members.iter().filter(is_job) {
+                room.begins[*job] -= 1;
+                room.bounds[room.begins[*job]] = number;
+            }
         }
         room
     }

@@ -1,8 +1,6 @@
 //! Which processors each job of the table gets.
 
-use alloc::collections::BTreeMap;
-use alloc::vec;
-use alloc::vec::Vec;
+use std::collections::BTreeMap;
 
 /// A row of the table: a job, the processors on which it may run, and its allotment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub struct Row<'a> {
 /// threads find the processors that the confined jobs leave to them.
 ///
 /// ```
-/// use tidegate_policy::outside::{Row, assign};
+/// use tidegate_exec::outside::{Row, assign};
 ///
 /// let mask = [0, 2, 1, 3]; // the machine's order: 0 and 2 share a cache
 /// let rows = [1, 2, 1, 2].map(|allotment| Row { mask: &mask, allotment });
@@ -75,7 +73,7 @@ pub fn assign(rows: &[Row<'_>]) -> Vec<Vec<usize>> {
 /// row that takes more than its allotment takes the processors of others only if no more are free.
 ///
 /// ```
-/// use tidegate_policy::outside::{Row, assign_more};
+/// use tidegate_exec::outside::{Row, assign_more};
 ///
 /// let rows = [1, 1].map(|allotment| Row { mask: &[0, 1, 2, 3], allotment });
 /// assert_eq!(assign_more(&rows, 0, 3), [0, 2, 3]);

@@ -12,7 +12,6 @@ mod cycle;
 mod desire;
 mod guard;
 mod processors;
-pub(crate) mod tunables;
 
 pub use cycle::cycle;
 pub use desire::{Desire, Look};
