@@ -33,6 +33,10 @@ fn every_case_gives_its_rows() {
         ("join-arms", &["join-arms"]),
         ("hidden", &["hidden"]),
         ("loop", &["loop inside", "loop outside"]),
+        (
+            "spawn",
+            &["spawn inside", "spawn outside", "spawn and join"],
+        ),
     ] {
         let rows = rows(&format!("compare {case} --repeat 1 --workers 2"));
         let mut found: Vec<_> = rows

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod beside;
+mod build_time;
 mod ci;
 mod command;
 mod house;
@@ -53,6 +54,8 @@ enum Task {
     },
     /// Layering, unsafe, sizes, orderings, links: what no other tool checks.
     House,
+    /// The CPU time that building the libraries as dependencies takes, beside rayon's.
+    BuildTime,
     /// The loom models, or one group of them.
     Loom {
         /// The group.
@@ -111,6 +114,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
             None => ci::every(workspace, &mut tally, *quick, *full),
         },
         Task::House => tally.run("house", || house::check(workspace)),
+        Task::BuildTime => build_time::run(workspace, &mut tally),
         Task::Loom { group, full } => {
             let groups = some_of(GROUPS, group.as_ref(), |group| group.name)?;
             loom::run(workspace, &mut tally, groups, *full);

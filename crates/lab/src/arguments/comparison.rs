@@ -32,6 +32,8 @@ pub enum Case {
     Hidden,
     /// Time of a short parallel loop, run many times inside and outside the pool
     Loop,
+    /// Time of a detached task, spawned inside or outside the pool, and of a task that is joined
+    Spawn,
     /// Chains of rayon iterators, on rayon's own runtime and on Tidegate
     #[command(after_help = AFTER_ITER)]
     Iter {
@@ -50,6 +52,7 @@ impl Case {
             Self::JoinArms => "join-arms",
             Self::Hidden => "hidden",
             Self::Loop => "loop",
+            Self::Spawn => "spawn",
             Self::Iter { .. } => "iter",
         }
     }

@@ -7,6 +7,7 @@
 //! | [`arms`] | joins with two long arms |
 //! | [`hidden`] | work behind an owner that does not poll |
 //! | [`loops`] | short loops |
+//! | [`spawn`] | detached tasks, and handles |
 //! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process |
 
 mod arms;
@@ -15,6 +16,7 @@ mod hidden;
 mod idle;
 mod iter;
 mod loops;
+mod spawn;
 mod wake;
 
 use tidegate_command::compare::carry_out;
@@ -36,6 +38,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             Case::JoinArms => arms::compare(setting, &session),
             Case::Hidden => hidden::compare(setting, &session),
             Case::Loop => loops::compare(setting, &session),
+            Case::Spawn => spawn::compare(setting, &session),
             Case::Iter { chains } => iter::compare(chains, setting, &session),
         }?;
         outcome.notes.extend(session.notes());

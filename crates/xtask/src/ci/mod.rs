@@ -8,6 +8,7 @@ mod checked;
 mod semver;
 
 use crate::beside;
+use crate::build_time;
 use crate::command::Cmd;
 use crate::house;
 use crate::loom::{self, GROUPS};
@@ -75,6 +76,7 @@ pub const STEPS: &[Step] = &[
     Step(Slow, Code, "beside tests", Table(beside::tests)),
     Step(Slow, Code, "msrv", One(cargo::msrv)),
     Step(Slow, Code, "check other targets", Table(cargo::targets)),
+    Step(Slow, Code, "build time", Table(build_time::run)),
     Step(Slow, Code, "package", One(cargo::package)),
     Step(Slow, Concurrent, "rayon", Table(rayon::run)),
     Step(Slow, Concurrent, "clippy loom", One(cargo::clippy_loom)),

@@ -78,9 +78,7 @@ const MEASURES: [(&str, Measure); 6] = [
 pub fn check(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
     let judge = |(name, measure): &(&str, Measure)| {
-        let mut lines = page.lines().enumerate();
-        let limit = lines.find_map(|(at, line)| Some((at + 1, limit(line, name)?)));
-        let Some((line, most)) = limit else {
+        let Some((line, most)) = limit(page, name) else {
             return Some(violation(
                 PAGE,
                 1,
@@ -98,11 +96,15 @@ pub fn check(repo: &Repo) -> Vec<String> {
     MEASURES.iter().filter_map(judge).collect()
 }
 
-/// Reads the number in a row of the table.
-fn limit(line: &str, name: &str) -> Option<usize> {
-    let row = line.strip_prefix("| ")?.strip_prefix(name)?;
-    let number = row.strip_prefix(" | ")?.strip_suffix(" |")?;
-    number.replace(',', "").parse().ok()
+/// Finds a measure in the table. Returns its line and the number there.
+pub fn limit(page: &str, name: &str) -> Option<(usize, usize)> {
+    let row = |line: &str| -> Option<usize> {
+        let row = line.strip_prefix("| ")?.strip_prefix(name)?;
+        let number = row.strip_prefix(" | ")?.strip_suffix(" |")?;
+        number.replace(',', "").parse().ok()
+    };
+    let mut lines = page.lines().enumerate();
+    lines.find_map(|(at, line)| Some((at + 1, row(line)?)))
 }
 
 /// Returns the files that the page names under the heading of a task's way.

@@ -22,9 +22,10 @@ use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 pub use links::web;
+pub use measures::limit;
 
 /// The page that describes the house.
-const PAGE: &str = "ARCHITECTURE.md";
+pub const PAGE: &str = "ARCHITECTURE.md";
 
 /// The sources of the runtime: of its core, and of what users call.
 const CORE: &str = "crates/core/src/";
