@@ -3,7 +3,7 @@
 
 pub mod closed;
 
-pub use crate::global::{check_allowed, global};
+pub use crate::global::{check_allowed, outside, pool_here};
 pub use crate::handle::{inside, used};
 pub use crate::job::{Header, Kind, Runner, Start, Task, blocks};
 pub use crate::options::nanos;
@@ -14,8 +14,7 @@ pub use crate::sleep::may_linger;
 pub use crate::task_context::{Key, TaskContext, current, peek};
 pub use crate::unwind::{Payload, UnhandledPanic};
 pub use crate::worker::carry::{self, Carried};
-pub use crate::worker::{Event, FrameWorker, Queued, Shared, TaskSpan, WorkerThread, wait};
-pub use crate::{outside, pool_here};
+pub use crate::worker::{Event, FrameWorker, RunShared, SharedTask, TaskSpan, WorkerThread, wait};
 
 /// Places of a pool.
 pub mod place {
@@ -47,5 +46,5 @@ pub mod spawn {
 
 /// Panics that are kept as values.
 pub mod unwind {
-    pub use crate::unwind::{catch, let_go, message, resume};
+    pub use crate::unwind::{catch, discard, message, resume};
 }

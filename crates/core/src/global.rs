@@ -3,7 +3,7 @@
 use crate::explain;
 use crate::options::{BuildError, Environment, Options, Settings};
 use crate::place::{self, PlaceId};
-use crate::pool::PoolInner;
+use crate::pool::{PoolInner, enter};
 use crate::simulated;
 use crate::start::start;
 use crate::worker::WorkerThread;
@@ -19,7 +19,7 @@ static OPTIONS: OnceBox<Arc<Options>> = OnceBox::new();
 ///
 /// # Panics
 /// Like [`check_allowed`], if the pool does not exist yet.
-pub fn global(caller: &'static str) -> &'static Arc<PoolInner> {
+pub(crate) fn global(caller: &'static str) -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
     let pool = GLOBAL.get_or_init(|| {
@@ -75,6 +75,25 @@ pub(crate) fn build(settings: Settings) -> Result<(), BuildError> {
     }
     global("build_global");
     Ok(())
+}
+
+/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool.
+/// `caller` is the free function that was called.
+#[cold]
+#[inline(never)]
+pub fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
+    match WorkerThread::get() {
+        Some(current) => f(current),
+        None => enter::take_part(global(caller), None, f),
+    }
+}
+
+/// Returns the pool of the calling task, or the global pool for `caller`, a free function.
+pub fn pool_here(caller: &'static str) -> Arc<PoolInner> {
+    match WorkerThread::get() {
+        Some(current) => current.pool().as_arc(),
+        None => global(caller).clone(),
+    }
 }
 
 /// Returns how many workers the calling task's pool may run at once. Outside all pools, uses the

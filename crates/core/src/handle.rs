@@ -112,7 +112,7 @@ impl Pool {
     }
 
     /// Runs `f` on a thread of the pool and waits for `f` to return. Inside `f`, the free functions
-    /// of this crate use this pool.
+    /// use this pool.
     ///
     /// If the caller is a task of this pool, this is a plain call. If the caller is a task of
     /// another pool, its worker gives its slot to another thread of that other pool while it waits.

@@ -1,15 +1,16 @@
 //! Tasks as the deques see them: a header at the start of a larger object.
 //!
-//! Four types of object begin with a [`Header`]: the second half of a join (in the joiner's frame),
-//! a closure spawned into a scope or detached (on the heap), and a closure installed from outside
-//! (in the caller's frame). A [`Task`] is the right to run one of these objects once. The worker
+//! These objects begin with a [`Header`]: the second half of a join (in the joiner's frame), a
+//! closure spawned into a scope or detached, a task that its handle shares and an interval (on the
+//! heap), and a closure installed from outside (in the caller's frame). A [`Task`] is the right to run one of these objects once. The worker
 //! that takes a task out of a deque or queue runs it, passes it on or gives it back. A task is
 //! never dropped.
 //!
 //! **Fields.** The header is written before the task is pushed, and read by the workers that hold
 //! the task. Only a half has a latch; [`crate::latch`] describes its word. The closure belongs to
-//! the pusher until the push, then to the holder of the [`Task`]. The result belongs to the runner
-//! until it opens the latch, then to the joiner.
+//! the pusher until the push, then to the holder of the [`Task`]; that of a shared task belongs to
+//! whoever has begun it. The result belongs to the runner until it opens the latch, then to the
+//! joiner.
 
 pub mod blocks;
 

@@ -4,7 +4,7 @@
 //! handles, streams, cancellation, intervals and locks. Its documentation describes how the parts
 //! work together, the environment variables and the features. Use this crate directly only to
 //! build another interface on the runtime, without the rest of `tidegate`: `rayon-core` and
-//! `tidegate-orx` do.
+//! `tidegate-orx` do. The examples here use `tidegate`, as most programs do.
 
 #![deny(missing_docs)]
 
@@ -72,8 +72,8 @@ pub use worker::WorkerLocal;
 pub use worker::carry::carry_span;
 pub use worker_id::{WorkerId, current_worker};
 
-use pool::{PoolInner, enter, observe};
-use std::sync::Arc;
+use global::{outside, pool_here};
+use pool::observe;
 use worker::{WorkerThread, carry};
 
 /// Runs `a` and `b`, possibly in parallel, and returns both results.
@@ -139,17 +139,6 @@ where
     })
 }
 
-/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool.
-/// `caller` is the free function that was called.
-#[cold]
-#[inline(never)]
-pub fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    match WorkerThread::get() {
-        Some(current) => f(current),
-        None => enter::take_part(global::global(caller), None, f),
-    }
-}
-
 /// Calls `f` with a [`Scope`] that spawns tasks, and waits for these tasks. They may borrow
 /// anything that outlives this call.
 ///
@@ -209,14 +198,6 @@ where
     outside("scope", move |current| {
         scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
     })
-}
-
-/// Returns the pool of the calling task, or the global pool for `caller`, a free function.
-pub fn pool_here(caller: &'static str) -> Arc<PoolInner> {
-    match WorkerThread::get() {
-        Some(current) => current.pool().as_arc(),
-        None => global::global(caller).clone(),
-    }
 }
 
 /// Calls `f` once on each thread that currently belongs to the pool. The argument of `f` is the

@@ -47,8 +47,7 @@ pub fn named(name: Cow<'static, str>, at: &'static Location<'static>) -> Origin 
 }
 
 impl Origin {
-    /// Returns the name that `spawn_named` or
-    /// `IntervalBuilder::named` has given.
+    /// Returns the name that `tidegate::spawn_named` or `IntervalBuilder::named` has given.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().map(|name| &**name)

@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::origin::Origin;
-use crate::unwind::{Payload, UnhandledPanic, catch, let_go, message, no_unwind};
+use crate::unwind::{Payload, UnhandledPanic, catch, discard, message, no_unwind};
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::stderr::print_line;
@@ -76,7 +76,7 @@ impl PanicReporter {
                 print_line(format_args!(
                     "pool {pool}: panic {number} {whose}: {message}"
                 ));
-                let_go(payload);
+                discard(payload);
             }
         }
     }
@@ -88,7 +88,7 @@ impl PanicReporter {
             "pool {}: the handler {name} panicked: {message}",
             self.options.name
         ));
-        let_go(payload);
+        discard(payload);
     }
 }
 

@@ -42,8 +42,8 @@ use tidegate_sync::barrier;
 /// Obtained from [`Pool::places`](crate::Pool::places) or
 /// [`current_place`](fn@crate::current_place). If a task is put at a place
 /// ([`Scope::spawn_at`](crate::Scope::spawn_at), [`Pool::install_at`](crate::Pool::install_at),
-/// `IntervalBuilder::at`), a worker of the place runs it,
-/// or another worker that has nothing else to do.
+/// `IntervalBuilder::at` of `tidegate`), a worker of the place runs it, or another worker that has
+/// nothing else to do.
 ///
 /// ```
 /// use tidegate::Pool;

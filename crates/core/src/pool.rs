@@ -3,7 +3,7 @@
 mod bound;
 pub(crate) mod end;
 pub mod enter;
-pub mod members;
+pub(crate) mod members;
 pub(crate) mod observe;
 mod threads;
 

@@ -6,7 +6,7 @@ pub(crate) mod look;
 mod looks;
 mod sleeper;
 mod state;
-pub mod wake;
+pub(crate) mod wake;
 mod wake_affinity;
 
 pub(crate) use sleeper::Sleeper;

@@ -7,7 +7,7 @@ use crate::simulated;
 use crate::sleep::wake;
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::run;
-use crate::worker::{Queued, Shared, WorkerThread};
+use crate::worker::{RunShared, SharedTask, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
@@ -68,10 +68,10 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
 /// Submits a shared task, which must hold the pool, in its class; `None` stands for the class of
 /// the pool.
 #[inline]
-pub fn submit_shared<P: Queued>(
+pub fn submit_shared<P: RunShared>(
     pool: &Arc<PoolInner>,
     class: Option<Priority>,
-    task: Arc<Shared<P>>,
+    task: Arc<SharedTask<P>>,
 ) {
     let task = |_: Option<WorkerThread<'_>>| Task::shared(task);
     match class {

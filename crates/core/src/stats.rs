@@ -348,8 +348,8 @@ pub struct Stats {
     /// from outside. One task in n is measured; `tidegate tunables` prints n as
     /// `queue-wait-sample`.
     ///
-    /// If `Handle::join` runs a task, the task's entry stays in the queue
-    /// and is measured when a worker removes it.
+    /// If `tidegate::Handle::join` runs a task, the task's entry stays in the queue and is measured
+    /// when a worker removes it.
     pub queue_wait: Histogram,
     /// How long idle workers took to steal a task, from the first attempt of a search until an
     /// attempt succeeded, including the pauses between attempts. Parking ends a search. Workers

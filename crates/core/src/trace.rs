@@ -25,7 +25,7 @@ const MOST_NAMED: usize = 1 << 16;
 
 /// The recorder of a worker or of the share controller, if the pool records a trace.
 #[derive(Default)]
-pub struct Notes(Option<Mutex<StreamRecorder>>);
+pub(crate) struct Notes(Option<Mutex<StreamRecorder>>);
 
 pub(crate) fn recorder(options: &Options) -> Option<StreamRecorder> {
     let wanted = options.trace.then_some(TRACE_BYTES.default);
@@ -51,9 +51,8 @@ impl Notes {
         stay();
     }
 
-    /// Whether the pool records a trace.
     #[inline]
-    pub fn is_recording(&self) -> bool {
+    pub(crate) fn is_recording(&self) -> bool {
         self.0.is_some()
     }
 

@@ -65,7 +65,7 @@ impl Drop for AbortOnUnwind {
 
 /// Drops the payload of a panic. If that drop panics as well, forgets the new payload: nothing may
 /// unwind from here.
-pub fn let_go(payload: Payload) {
+pub fn discard(payload: Payload) {
     if let Err(payload) = catch(|| drop(payload)) {
         std::mem::forget(payload);
     }

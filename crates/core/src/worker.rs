@@ -18,7 +18,7 @@ mod installed;
 mod join;
 mod local;
 mod rob;
-pub mod run;
+pub(crate) mod run;
 mod search;
 mod steal;
 mod task_span;
@@ -27,7 +27,7 @@ pub mod wait;
 mod waiting;
 pub(crate) mod watch;
 
-pub use detached::{Queued, Shared};
+pub use detached::{RunShared, SharedTask};
 pub use event::Event;
 pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;
@@ -63,7 +63,7 @@ pub struct Worker {
     /// Where the worker keeps its tasks, if not in the deque.
     pub(crate) alt_queue: Option<AltQueue>,
     pub(crate) tally: Line<Tally>,
-    pub notes: Notes,
+    pub(crate) notes: Notes,
     /// This thread's parts of broadcasts.
     pub(crate) inbox: queue::Queue,
     /// Tasks that were stolen in one batch with the running task and have not begun. Any worker may
@@ -195,7 +195,7 @@ impl Worker {
 
     /// Whether the task at the base of this worker's stack belongs to the scope.
     pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
-        // Acquire pairs with the Release in `Search::enter_base`.
+        // Acquire pairs with the Release in `run::enter_base`.
         std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
     }
 

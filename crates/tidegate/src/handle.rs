@@ -1,19 +1,22 @@
 //! The handle of a pool.
 
+mod core;
 mod loops;
 mod spawn;
 mod stream;
 mod under_token;
 
+use crate::Builder;
 use crate::interval::{self, Failure};
+use std::fmt;
 use std::ops::Deref;
 use std::time::Duration;
-use tidegate_core::{Builder, ShutdownTimeout, door};
+use tidegate_core::{ShutdownTimeout, door};
 
 /// A pool of workers; created by [`Pool::builder`].
 ///
-/// The methods that need only the core of the runtime, such as [`install`](tidegate_core::Pool::install) and
-/// [`join`](tidegate_core::Pool::join), are those of [`tidegate_core::Pool`], to which this type dereferences.
+/// It dereferences to the pool of the core, [`tidegate_core::Pool`], for crates that stand on the
+/// core alone.
 ///
 /// Dropping a pool runs the tasks that were spawned into it and joins its threads. If a task drops
 /// its own pool, or a thread-local value of one of the pool's threads does, the drop returns
@@ -32,12 +35,17 @@ use tidegate_core::{Builder, ShutdownTimeout, door};
 /// assert_eq!((a, b, sum), (1, 2, Some(4950)));
 /// # Ok::<(), tidegate::BuildError>(())
 /// ```
-#[derive(Debug)]
 pub struct Pool(tidegate_core::Pool);
 
 impl From<tidegate_core::Pool> for Pool {
     fn from(pool: tidegate_core::Pool) -> Self {
         Self(pool)
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -58,7 +66,7 @@ impl Pool {
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
     #[must_use]
-    pub fn builder() -> Builder<Self> {
+    pub fn builder() -> Builder {
         Builder::default()
     }
 

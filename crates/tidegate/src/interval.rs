@@ -61,7 +61,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use tidegate_core::door::{FrameWorker, WorkerThread, carry, enter, global, scope, unwind};
+use tidegate_core::door::{self, FrameWorker, WorkerThread, carry, scope, unwind};
 use tidegate_sync::clock;
 use tree::Tree;
 
@@ -129,10 +129,7 @@ where
         let f = |scope: &Scope<'_, 'env>| suspended.carried.run(|| f(scope));
         inline_in(current, Tree::new(None, recorder), f)
     };
-    match WorkerThread::get() {
-        Some(current) => inside(current),
-        None => enter::take_part(global("interval::run"), None, inside),
-    }
+    door::outside("interval::run", inside)
 }
 
 /// Runs an inline interval. `around` is the scope of the enclosing interval, if any.
@@ -333,7 +330,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         if let Some(recorder) = tree.recorder() {
             recorder.create(handle.core(), Some(self.core()));
         }
-        if current.is_some_and(|current| current.notes.is_recording()) {
+        if current.is_some_and(WorkerThread::is_recording) {
             handle.core().extras_or_new().lock().created_at = Some(Location::caller());
         }
         if WATCHES_ALL {

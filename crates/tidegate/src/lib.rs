@@ -192,9 +192,6 @@
 //! [`broadcast`]: fn@broadcast
 //! [`stats`]: fn@stats
 //! [`stream`]: fn@stream
-//! [`Pool::install`]: tidegate_core::Pool::install
-//! [`Pool::install_at`]: tidegate_core::Pool::install_at
-//! [`Pool::stats`]: tidegate_core::Pool::stats
 
 #![deny(missing_docs)]
 
@@ -237,15 +234,32 @@ pub use tidegate_core::carry_span;
 pub use tidegate_core::{
     Breakdown, BuildError, Counters, Histogram, MemoryStats, Origin, PanicReport, PlaceId, Scope,
     ShutdownTimeout, Stats, Waiting, WorkerId, WorkerLocal, WorkerStats, blocking, broadcast,
-    build_global, current_num_workers, current_place, current_worker, join, machine, memory,
-    places, policy, scope, stats, trace, yield_point,
+    current_num_workers, current_place, current_worker, join, machine, memory, places, policy,
+    scope, stats, trace, yield_point,
 };
 
 use std::panic::Location;
 use tidegate_core::door::{self, WorkerThread, origin};
 
-/// Configures a [`Pool`].
+/// Configures a [`Pool`]; created by [`Pool::builder`]. [`tidegate_core::Builder`] describes all
+/// options.
 pub type Builder = tidegate_core::Builder<Pool>;
+
+/// Starts the global pool with the options of `builder`. See [`tidegate_core::build_global`].
+///
+/// ```
+/// use tidegate::Pool;
+///
+/// tidegate::build_global(Pool::builder().workers(2))?;
+/// assert_eq!(tidegate::current_num_workers(), 2);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+///
+/// # Errors
+/// If the global pool exists already, or may not exist, or an option is invalid.
+pub fn build_global(builder: Builder) -> Result<(), BuildError> {
+    tidegate_core::build_global(builder)
+}
 
 /// Runs the examples of the README files and of the guide as tests.
 #[cfg(doctest)]

@@ -56,7 +56,7 @@ use tidegate_core::WorkerStats;
 /// Returns the statistics of these pools, each with a name, as one text.
 ///
 /// A text may contain each metric only once, so a program with several pools passes all of them in
-/// one call. [`Pool::stats`](tidegate_core::Pool::stats) describes what reading the statistics costs, which
+/// one call. [`Pool::stats`](crate::Pool::stats) describes what reading the statistics costs, which
 /// is little if Prometheus fetches the text every few seconds.
 ///
 /// ```

@@ -149,7 +149,7 @@ fn work_off<I: Piece>(
 ) {
     let mut from = clock::now();
     while let Some((rest, end)) = all.work(items, f, from) {
-        if current.deque().is_signalled() && rest.length() > 1 {
+        if current.is_signalled() && rest.length() > 1 {
             // Pushing the far half takes the slow path, which answers the signal.
             return halve(current, rest, f, all);
         }

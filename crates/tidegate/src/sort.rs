@@ -11,7 +11,7 @@ const SAMPLE: usize = 63;
 /// Sorts `slice` in parallel. Equal items may be reordered.
 ///
 /// The call sorts in place and allocates nothing. It uses the pool of the calling task, or the
-/// global pool outside of any pool; call it in [`Pool::install`](tidegate_core::Pool::install) to use
+/// global pool outside of any pool; call it in [`Pool::install`](crate::Pool::install) to use
 /// another pool. The result depends only on the items and their order, not on the number of
 /// workers. Slices that are sorted, or strictly descending, take linear time.
 ///

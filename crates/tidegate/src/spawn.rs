@@ -126,12 +126,20 @@ fn bound_here(pool: &Arc<PoolInner>) -> Option<&SpawnBound> {
     bound.filter(|_| WorkerThread::in_pool(pool).is_none())
 }
 
+/// A closure of more bytes gets an allocation of its own: it would be moved to the stack of the
+/// thread that runs it, and its memory would last as long as the handle.
+const LARGE: usize = 1 << 10;
+
 #[inline]
 fn submit<T, F>(pool: Arc<PoolInner>, queued: Queueing, origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    if size_of::<F>() > LARGE {
+        let f: Box<dyn FnOnce() -> T + Send> = Box::new(f);
+        return submit(pool, queued, origin, f);
+    }
     let packet = packet::of_closure(pool, origin, queued, f);
     door::spawn::submit_shared(&packet.pool, queued.class, packet.clone());
     Handle::new(packet)

@@ -12,8 +12,7 @@ use std::iter::FusedIterator;
 use std::sync::Arc;
 use tidegate_core::Pool;
 use tidegate_core::door::{
-    self, Event, Payload, PoolInner, UnhandledPanic, WorkerThread, carry, enter, global, unwind,
-    wait,
+    self, Event, Payload, PoolInner, UnhandledPanic, WorkerThread, carry, enter, unwind, wait,
 };
 use tidegate_policy::tunables::STREAM_WINDOW;
 use window::{Front, Outcome, Registered, Window};
@@ -205,11 +204,7 @@ pub struct Ordered<'p, I: Iterator, T> {
 }
 
 fn workers(pool: Option<&Pool>) -> usize {
-    match (pool, WorkerThread::get()) {
-        (Some(pool), _) => pool.workers(),
-        (None, Some(current)) => current.pool().wanted(),
-        (None, None) => global("stream").wanted(),
-    }
+    pool.map_or_else(|| door::pool_here("stream").wanted(), Pool::workers)
 }
 
 impl<I, T> Ordered<'_, I, T>
@@ -340,16 +335,15 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
     fn report(&self, payload: Payload, from: UnhandledPanic) {
         match self.home.as_ref().filter(|pool| !pool.is_inherited()) {
             Some(pool) => pool.panics.report(payload, from),
-            None => unwind::let_go(payload),
+            None => unwind::discard(payload),
         }
     }
 
     /// Returns the pool in which the items run.
     fn pool(&self) -> Arc<PoolInner> {
-        match (self.pool, WorkerThread::get()) {
-            (Some(pool), _) => door::used(pool).clone(),
-            (None, Some(current)) => current.pool().as_arc(),
-            (None, None) => global("stream").clone(),
+        match self.pool {
+            Some(pool) => door::used(pool).clone(),
+            None => door::pool_here("stream"),
         }
     }
 }

@@ -58,7 +58,7 @@ impl<P: From<Pool>> Builder<P> {
 /// ```
 ///
 /// # Errors
-/// If the global pool exists already, because it was built or a free function of this crate has
+/// If the global pool exists already, because it was built or a free function has
 /// used it, if the variable `TIDEGATE_GLOBAL` is `off`, or if the options are invalid (see
 /// [`Builder::build`]). In the last case, no global pool is started, and a later call may succeed.
 pub fn build_global<P>(builder: Builder<P>) -> Result<(), BuildError> {

@@ -7,7 +7,7 @@ impl<P> Builder<P> {
     /// Sets the class of the tasks that threads outside all pools spawn into this pool
     /// (`TIDEGATE_PRIORITY`), and of what these tasks spawn in turn. The default is
     /// [`Priority::Normal`]. A task of another pool passes its own class on, and
-    /// `spawn_at_priority` chooses one.
+    /// `tidegate::spawn_at_priority` chooses one.
     ///
     /// The class orders the tasks of this pool among themselves. How pools and programs divide the
     /// processors depends on their [weights](Self::weight).
@@ -51,13 +51,13 @@ impl<P> Builder<P> {
     /// Sets how many tasks spawned by callers outside the pool may wait in the queue until a worker
     /// begins them: at least 1. By default there is no bound.
     ///
-    /// If a call to `Pool::spawn` exceeds the bound, it queues its task and
-    /// blocks; `Pool::try_spawn` returns the closure instead. Each time a
-    /// worker begins a task, the caller that has waited longest continues. So the queue has at most
-    /// this many tasks, plus one for each waiting caller. A task of the pool itself never waits,
-    /// because the queue might not drain meanwhile. For the same reason, no task of the pool should
-    /// wait for a thread that spawns into it. The bound is for the tasks of all classes together,
-    /// and the callers continue in the order in which they came, whatever the class of their tasks.
+    /// If a call to `tidegate::Pool::spawn` exceeds the bound, it queues its task and blocks;
+    /// `try_spawn` returns the closure instead. Each time a worker begins a task, the caller that
+    /// has waited longest continues. So the queue has at most this many tasks, plus one for each
+    /// waiting caller. A task of the pool itself never waits, because the queue might not drain
+    /// meanwhile. For the same reason, no task of the pool should wait for a thread that spawns into
+    /// it. The bound is for the tasks of all classes together, and the callers continue in the order
+    /// in which they came, whatever the class of their tasks.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;

@@ -8,13 +8,12 @@ use tidegate_sync::stderr::print_line;
 
 impl<P> Builder<P> {
     /// Makes the pool a simulated one, for tests: one thread runs at a time, in an order that
-    /// `schedule` determines; see the module `testing` of `tidegate`. The feature `testing` adds this
-    /// method.
+    /// `schedule` determines; see `tidegate::testing`. The feature `testing` adds this method.
     ///
-    /// The schedule is a seed, or the text that `testing::check` has printed. Until the pool is dropped,
-    /// the thread that calls [`build`](Self::build) belongs to the simulation as well: it takes
-    /// turns with the pool's threads while it waits for them. Only this thread and the pool's tasks
-    /// may use the pool; other calls panic, or abort the process if they are noticed late.
+    /// The schedule is a seed, or the text that `testing::check` has printed. Until the pool is
+    /// dropped, the thread that calls [`build`](Self::build) belongs to the simulation as well: it
+    /// takes turns with the pool's threads while it waits for them. Only this thread and the pool's
+    /// tasks may use the pool; other calls panic, or abort the process if they are noticed late.
     ///
     /// Unless the builder sets them, the pool has 4 workers, whatever the machine, on one place,
     /// and its workers park as soon as they find no task. It never shares the machine with other

@@ -190,7 +190,7 @@ pub(crate) fn leave(worker: WorkerThread<'_>) {
 
 /// Records that the worker's topmost task has given its slot away and continues without it
 /// (`blocks`), or that it has a slot again.
-pub fn blocks(worker: WorkerThread<'_>, blocks: bool) {
+pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
     change(worker.pool(), |plan| plan.blocks(worker.index, blocks));
 }
 

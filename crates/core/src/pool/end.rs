@@ -1,6 +1,6 @@
 //! How a pool ends.
 //!
-//! The pool's handle, every detached task and every spawned future *hold* the pool. When the last
+//! The pool's handle, every spawned closure that has not ended and every future *hold* the pool. When the last
 //! hold is removed, the pool drains: its threads run the remaining tasks. When all of its threads
 //! are idle, each runs its exit handler. A handler may spawn tasks and futures, so the threads go
 //! back to work afterwards. They leave together when all handlers have returned, no work is left,
@@ -22,7 +22,7 @@ use tidegate_sync::simulation::Observer;
 /// The progress of a pool's end. Stages only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// The pool's handle or a detached task holds the pool.
+    /// Something holds the pool.
     Open,
     /// The pool is no longer held; its threads run the remaining tasks.
     Draining,
@@ -96,9 +96,10 @@ impl PoolInner {
         })
     }
 
-    /// Adds a hold on the pool. The caller must have a hold itself.
+    /// Adds a hold on the pool. The caller must have a hold itself, or be a guest of the pool.
     pub fn hold(&self) {
-        // Relaxed: the caller's own hold keeps the count above 0.
+        // Relaxed: the caller's own hold keeps the count above 0. While a guest holds an ending
+        // pool, it only runs what is left.
         self.holds.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -150,7 +151,7 @@ impl PoolInner {
 pub struct Hold(Arc<PoolInner>);
 
 impl Hold {
-    /// The pool must be held.
+    /// The pool must be held, or the caller be its guest.
     pub fn of(pool: &Arc<PoolInner>) -> Self {
         pool.hold();
         Self(pool.clone())

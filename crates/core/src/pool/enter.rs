@@ -1,6 +1,7 @@
 //! How a call enters a pool: on one of its threads, or on the caller's own stack as a guest.
 
 use super::PoolInner;
+use super::end::Hold;
 use crate::job::Task;
 use crate::memory;
 use crate::pool::members;
@@ -53,7 +54,7 @@ pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
 /// Runs `f` on the caller's stack if the caller is a worker of this pool or can become a guest,
 /// otherwise on a thread of the pool. `class` is the caller's, if it has one.
 #[inline]
-pub fn take_part<R: Send>(
+pub(crate) fn take_part<R: Send>(
     pool: &Arc<PoolInner>,
     class: Option<Priority>,
     f: impl FnOnce(WorkerThread<'_>) -> R + Send,
@@ -79,6 +80,8 @@ pub fn run_here(pool: &Arc<PoolInner>, f: impl FnOnce()) {
         None => members::admit_guest(pool),
     };
     if let Some(t) = guest {
+        // `f` may let the pool go. It must not be over before the guest has passed on its tasks.
+        let _hold = Hold::of(pool);
         visit(pool, t, |_| f());
     }
 }

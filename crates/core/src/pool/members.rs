@@ -71,7 +71,7 @@ pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
 }
 
 /// Whether the pool has no threads because the system refused to start them.
-pub fn is_alone(pool: &PoolInner) -> bool {
+pub(crate) fn is_alone(pool: &PoolInner) -> bool {
     // Relaxed: if the pool has no threads, only the thread that creates the pool has written the
     // flag.
     let refused = pool.refused.load(Ordering::Relaxed);

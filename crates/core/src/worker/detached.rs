@@ -48,18 +48,18 @@ impl Task {
 /// A task that the pool's queues share with its handle. Each queue that contains it has a count of
 /// its own.
 #[repr(C)]
-pub struct Shared<P: ?Sized> {
+pub struct SharedTask<P: ?Sized> {
     header: Header,
     inside: P,
 }
 
 /// What a shared task does when a worker has taken it out of a queue. Must not unwind.
-pub trait Queued: Send + Sync + Sized + 'static {
+pub trait RunShared: Send + Sync + Sized + 'static {
     /// Runs the task.
-    fn run(task: &Shared<Self>, current: WorkerThread<'_>);
+    fn run(task: &SharedTask<Self>, current: WorkerThread<'_>);
 }
 
-impl<P: Queued> Shared<P> {
+impl<P: RunShared> SharedTask<P> {
     const KIND: Kind = Kind {
         run: Self::run_counted,
         start: Start::Detached,
@@ -82,7 +82,7 @@ impl<P: Queued> Shared<P> {
     }
 }
 
-impl<P: ?Sized> Deref for Shared<P> {
+impl<P: ?Sized> Deref for SharedTask<P> {
     type Target = P;
 
     #[inline]
@@ -94,7 +94,7 @@ impl<P: ?Sized> Deref for Shared<P> {
 impl Task {
     /// Creates an entry for a queue.
     #[inline]
-    pub(crate) fn shared<P: Queued>(task: Arc<Shared<P>>) -> Self {
+    pub(crate) fn shared<P: RunShared>(task: Arc<SharedTask<P>>) -> Self {
         let counted = NonNull::new(Arc::into_raw(task).cast_mut()).expect("not null");
         // SAFETY: 1. the count that was forgotten keeps the task until the run of this `Task` takes
         // it over.

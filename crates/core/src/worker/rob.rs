@@ -101,7 +101,7 @@ impl<'a> Robber<'a> {
     fn rob_scope(&mut self, scope: &ScopeCore) -> Option<Task> {
         for victim in self.worker.pool().workers() {
             let generation = victim.deque.generation();
-            // Checked after the generation is read: see `Search::enter_base`.
+            // Checked after the generation is read: see `run::enter_base`.
             if victim.runs_task_of(scope) {
                 let thief = Thief {
                     worker: victim.index,

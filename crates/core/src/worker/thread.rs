@@ -43,8 +43,8 @@ impl<'a> WorkerThread<'a> {
         Self::visible().or_else(Self::hidden)
     }
 
-    /// Like `get`, but returns `None` while the thread has a context. Used
-    /// by functions that fork, because their fast path would not carry the context to the task.
+    /// Like `get`, but returns `None` while the thread has a context. Used by functions that fork,
+    /// because their fast path would not carry the context to the task.
     #[inline(always)]
     pub fn visible() -> Option<Self> {
         // SAFETY: 1. from this thread's word.
@@ -166,7 +166,7 @@ impl<'a> WorkerThread<'a> {
 
     /// Returns the owner's side of this worker's deque.
     #[inline(always)]
-    pub fn deque(self) -> Owner<'a, Header> {
+    pub(crate) fn deque(self) -> Owner<'a, Header> {
         // SAFETY: only the thread that is this worker has a `WorkerThread`, and membership passes
         // from thread to thread under the pool's ledger lock.
         unsafe { self.worker.deque.owner() }
@@ -256,6 +256,19 @@ impl<'a> WorkerThread<'a> {
     pub fn blocks(self) -> OwnBlocks<'a> {
         // SAFETY: 1. this thread is the worker for all of 'a.
         unsafe { OwnBlocks::new(&self.worker.own.blocks) }
+    }
+
+    /// Whether another worker has asked this one for something, such as tasks.
+    #[inline]
+    pub fn is_signalled(self) -> bool {
+        self.deque().is_signalled()
+    }
+
+    /// Whether the pool records a trace.
+    #[inline]
+    #[must_use]
+    pub fn is_recording(self) -> bool {
+        self.notes.is_recording()
     }
 
     /// Counts one more search of this worker. Returns whether it checks its sources in reverse.

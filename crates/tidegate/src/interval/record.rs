@@ -169,7 +169,7 @@ pub struct Recording {
 pub struct Span {
     /// The number of the thread in its pool, which may have more threads than workers.
     pub worker: usize,
-    /// The index in [`Pool::places`](tidegate_core::Pool::places) of the place where the thread ran; `None`
+    /// The index in [`Pool::places`](crate::Pool::places) of the place where the thread ran; `None`
     /// if the thread was in no place.
     pub place: Option<usize>,
     /// The start, in nanoseconds since the recorder was created.

@@ -123,7 +123,7 @@ where
 
     /// Maps the items block by block, and splits the rest when a thief requests work.
     fn work_off(self, current: WorkerThread<'_>) -> Made<'o, R> {
-        let is_wanted = |rest: &I, _| current.deque().is_signalled() && rest.length() > 1;
+        let is_wanted = |rest: &I, _| current.is_signalled() && rest.length() > 1;
         self.work_until(is_wanted, |rest| rest.halve(current))
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_core::Origin;
 use tidegate_core::door::{
-    Event, Hold, Payload, PoolInner, Queued, Shared, SpawnBound, TaskSpan, UnhandledPanic,
+    Event, Hold, Payload, PoolInner, RunShared, SharedTask, SpawnBound, TaskSpan, UnhandledPanic,
     WorkerThread, carry, unwind,
 };
 use tidegate_policy::Priority;
@@ -75,7 +75,7 @@ impl<T, F: FnOnce() -> T + Send> Body<T> for Option<F> {
 }
 
 /// A packet as its handle sees it, whatever the closure.
-pub(super) type Cell<T> = Shared<Packet<T, dyn Body<T>>>;
+pub(super) type Cell<T> = SharedTask<Packet<T, dyn Body<T>>>;
 
 /// The closure is in a field of its own, so that a packet takes one allocation.
 pub(super) struct Packet<T, B: ?Sized> {
@@ -86,12 +86,14 @@ pub(super) struct Packet<T, B: ?Sized> {
     future: Option<Weak<dyn Drive>>,
     origin: Origin,
     queued: Queueing,
-    body: UnsafeCell<B>,
+    body: UsedOnce<B>,
 }
 
+struct UsedOnce<B: ?Sized>(UnsafeCell<B>);
+
 // SAFETY: one thread uses the body, once: the one that has taken the packet, under the lock, out of
-// the state `Unstarted` or `Aborted`. The body is `Send`, and everything else is `Sync`.
-unsafe impl<T: Send, B: Send + ?Sized> Sync for Packet<T, B> {}
+// the state `Unstarted` or `Aborted`.
+unsafe impl<B: Send + ?Sized> Sync for UsedOnce<B> {}
 
 /// How the task was queued when it was spawned.
 #[derive(Clone, Copy, Default)]
@@ -125,13 +127,13 @@ pub(super) fn of_closure<T, F>(
     origin: Origin,
     queued: Queueing,
     closure: F,
-) -> Arc<Shared<Packet<T, Option<F>>>>
+) -> Arc<SharedTask<Packet<T, Option<F>>>>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     pool.hold();
-    Shared::new(Packet {
+    SharedTask::new(Packet {
         queued,
         ..Packet::new(pool, State::Unstarted(None), None, origin, Some(closure))
     })
@@ -144,7 +146,7 @@ pub(super) fn of_future<T: Send + 'static>(
     future: Weak<dyn Drive>,
 ) -> Arc<Cell<T>> {
     let state = State::Running(Running::default());
-    Shared::new(Packet::new(
+    SharedTask::new(Packet::new(
         pool,
         state,
         Some(future),
@@ -176,17 +178,17 @@ impl<T, B> Packet<T, B> {
             future,
             origin,
             queued: Queueing::default(),
-            body: UnsafeCell::new(body),
+            body: UsedOnce(UnsafeCell::new(body)),
         }
     }
 }
 
-impl<T, F> Queued for Packet<T, Option<F>>
+impl<T, F> RunShared for Packet<T, Option<F>>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    fn run(task: &Shared<Self>, current: WorkerThread<'_>) {
+    fn run(task: &SharedTask<Self>, current: WorkerThread<'_>) {
         run_as_task(task, task.queued, current);
     }
 }
@@ -277,7 +279,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
             let _span = self.span();
             let call = || {
                 // SAFETY: this thread has taken the packet out of `Unstarted`.
-                self.body.with_mut(|body| unsafe { &mut *body }.call())
+                self.body.0.with_mut(|body| unsafe { &mut *body }.call())
             };
             unwind::catch(|| match raised {
                 Some(class) => carry::run_raised(class, call),
@@ -294,7 +296,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         // The destructors are user code, which must not unwind out of a detached task.
         let discard_body = || {
             // SAFETY: this thread has taken the packet out of `Aborted`.
-            self.body.with_mut(|body| unsafe { &mut *body }.discard());
+            self.body.0.with_mut(|body| unsafe { &mut *body }.discard());
         };
         if let Err(payload) = unwind::catch(discard_body) {
             self.report(payload, UnhandledPanic::Task);
@@ -350,7 +352,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         let inside = self.inside.lock_unless_lost();
         let is_unwanted = inside.is_some_and(|inside| inside.is_lost && inside.is_aborted);
         match is_unwanted {
-            true => unwind::let_go(payload),
+            true => unwind::discard(payload),
             false => self.report(payload, UnhandledPanic::Task),
         }
     }

@@ -8,9 +8,10 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
 use std::time::Duration;
 use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
-use tidegate::policy::SharePolicy;
+use tidegate::policy::{SharePolicy, StealAmount};
 use tidegate::{Pool, Scope};
 
 /// How many of a pool's threads have started, and how many have ended.
@@ -310,6 +311,57 @@ fn surplus_thread_may_drop_pool() {
         tasks.into_iter().for_each(|task| task.join());
         last.1.wait();
         support::until(|| lives.get().0 == lives.get().1);
+    });
+}
+
+/// A guest joins a task that it has spawned itself, so the task's entry is still in the guest's deque
+/// when the pool could end. With this steal amount, a single task is no work for a thief. If no slot
+/// is free for the caller, a worker runs the first task, and the round shows nothing.
+#[test]
+fn entry_of_joined_task_does_not_keep_pool() {
+    (0..4).for_each(|_| guest_joins_own_task());
+}
+
+fn guest_joins_own_task() {
+    watched(|| {
+        let seen = Arc::new(());
+        let handler = seen.clone();
+        let pool = Pool::builder()
+            .workers(2)
+            .share(SharePolicy::Off)
+            .steal(StealAmount::Fixed(2))
+            .on_panic(move |_| _ = &handler)
+            .build()
+            .unwrap();
+        let (begun, has_begun) = channel();
+        let (go_on, may_go_on) = channel::<()>();
+        let (give, given) = channel();
+        let (release, released) = channel::<()>();
+        drop(pool.spawn(move || {
+            let task = tidegate::spawn(move || {
+                begun.send(()).unwrap();
+                may_go_on.recv().unwrap();
+                assert_eq!(tidegate::spawn(|| 1).join(), 1);
+                // Until the workers are idle again.
+                thread::sleep(Duration::from_millis(20));
+            });
+            give.send(task).unwrap();
+            released.recv().unwrap();
+        }));
+        let task = given.recv().unwrap();
+        let ending = thread::spawn(move || {
+            has_begun.recv().unwrap();
+            release.send(()).unwrap();
+            let last = thread::spawn(move || drop(pool));
+            thread::sleep(Duration::from_millis(20));
+            go_on.send(()).unwrap();
+            last.join().unwrap();
+        });
+        // Until the other worker has given its slot back.
+        thread::sleep(Duration::from_millis(20));
+        task.join();
+        ending.join().unwrap();
+        support::until(|| Arc::strong_count(&seen) == 1);
     });
 }
 
