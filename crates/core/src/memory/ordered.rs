@@ -39,7 +39,7 @@ pub(super) struct Ordered {
     rng: Rng,
     /// Whether the last rescue found no task to begin, and the plan has not changed since.
     pub(super) in_vain: bool,
-    /// The value of `in_vain` before the current call to `turn`.
+    /// The value of `in_vain` before the current change.
     was_in_vain: bool,
 }
 
@@ -143,10 +143,9 @@ impl Ordered {
         plan.apply(command, |many| rng.below(many as u64) as usize)
     }
 
-    /// Changes the plan, and notes that a rescue may now find a task again.
-    pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+    /// Called before each change of the plan: a rescue may find a task again afterwards.
+    pub(super) fn turn(&mut self) {
         self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
-        change(self)
     }
 
     /// Returns the events of the sleeping threads whose requests can be answered now.
@@ -395,7 +394,11 @@ impl Ordered {
                 });
             }
         }
-        holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
+        // Equal holders stay in their order.
+        for end in 1..holders.len() {
+            let at = holders[..end].partition_point(|holder| holder.bytes >= holders[end].bytes);
+            holders[at..=end].rotate_right(1);
+        }
         holders
     }
 
