@@ -39,20 +39,18 @@ impl Layout {
     /// Assigns the CPU slots of a pool to the usable CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
-        let cpus: Vec<usize> = order.into_iter().cycle().take(workers).collect();
+        let cpus: Vec<usize> = (0..workers).map(|it| order[it % order.len()]).collect();
         let tree = topology.places(&cpus);
-        let on = |group: &CpuList| stands_of(&cpus, |cpu| group.contains(cpu));
-        let among: CpuList = cpus.iter().copied().collect();
-        let mut levels: Vec<Vec<Vec<usize>>> = Vec::new();
         if let PlaceBy::Each(size) = by {
             return Self::of_numbers(cpus, size, tree);
         }
+        let among: CpuList = cpus.iter().copied().collect();
         let leaves = partition(topology, by, &among);
-        levels.push(leaves.iter().map(on).collect());
+        let mut levels = vec![stands_of(&cpus, &leaves)];
         for Level { groups, .. } in topology.levels(&among) {
             let holds = |group: &CpuList| groups.iter().any(|larger| group.is_subset(larger));
             if leaves.iter().all(holds) {
-                levels.push(groups.iter().map(on).collect());
+                levels.push(stands_of(&cpus, &groups));
             }
         }
         Self::of(workers, cpus, levels, tree)
@@ -110,10 +108,9 @@ impl Layout {
         }
         let mut leaf = vec![0; workers];
         for (number, group) in groups[..leaves].iter().enumerate() {
-            group
-                .cpu_slots
-                .iter()
-                .for_each(|cpu_slot| leaf[*cpu_slot] = number);
+            for cpu_slot in &group.cpu_slots {
+                leaf[*cpu_slot] = number;
+            }
         }
         Self {
             serial: serial::next(),
@@ -126,7 +123,10 @@ impl Layout {
     }
 
     pub(crate) fn cpu_slots(&self) -> CpuSlots {
-        let groups: Vec<_> = self.groups.iter().map(|g| g.cpu_slots.clone()).collect();
+        let mut groups = vec![];
+        for group in &self.groups {
+            groups.push(group.cpu_slots.clone());
+        }
         CpuSlots::new(&groups)
     }
 
@@ -151,17 +151,24 @@ impl Layout {
         std::iter::successors(Some(first), |group| self.parent(*group))
     }
 
+    pub(crate) fn is_around(&self, cpu_slot: Option<usize>, group: usize) -> bool {
+        self.around(cpu_slot).any(|around| around == group)
+    }
+
     /// Returns the groups that do not contain a CPU slot, nearest first.
     pub(crate) fn beyond(&self, cpu_slot: Option<usize>) -> Vec<usize> {
-        let around: Vec<usize> = self.around(cpu_slot).collect();
-        let mut others: Vec<usize> = (0..self.groups())
-            .filter(|group| !around.contains(group))
-            .collect();
-        let distance = |group: &usize| {
-            let there = self.groups[*group].cpu_slots.first().copied();
+        let distance = |group: usize| {
+            let there = self.groups[group].cpu_slots.first().copied();
             self.distance(cpu_slot, there)
         };
-        others.sort_by_cached_key(distance);
+        let mut others = vec![];
+        for group in 0..self.groups() {
+            if !self.is_around(cpu_slot, group) {
+                let after = distance(group);
+                let at = others.partition_point(|other| distance(*other) <= after);
+                others.insert(at, group);
+            }
+        }
         others
     }
 
@@ -190,27 +197,28 @@ impl Layout {
     }
 }
 
-fn stands_of(cpus: &[usize], lies_there: impl Fn(usize) -> bool) -> Vec<usize> {
-    (0..cpus.len())
-        .filter(|cpu_slot| lies_there(cpus[*cpu_slot]))
-        .collect()
+/// Returns the CPU slots on the CPUs of each group.
+fn stands_of(cpus: &[usize], groups: &[CpuList]) -> Vec<Vec<usize>> {
+    let mut stands = vec![vec![]; groups.len()];
+    for (stands, group) in stands.iter_mut().zip(groups) {
+        stands.extend((0..cpus.len()).filter(|cpu_slot| group.contains(cpus[*cpu_slot])));
+    }
+    stands
 }
 
 /// Returns the usable CPUs in the order in which CPU slots are assigned to them: the first of each
 /// core, then the second of each core, and so on.
 fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
-    let rank = |cpu: usize| {
-        let core = topology.cores().iter().find(|core| core.contains(cpu));
-        let before = |core: &CpuList| {
-            let same = core.as_slice().iter().filter(|other| **other < cpu);
-            same.filter(|other| usable.contains(**other)).count()
-        };
-        core.map_or(0, before)
-    };
-    let mut order = usable.as_slice().to_vec();
-    // The sort is stable: CPUs of equal rank stay in the order of their numbers.
-    order.sort_by_cached_key(|cpu| rank(*cpu));
-    order
+    let mut turns = vec![vec![]; usable.len()];
+    for cpu in usable.as_slice() {
+        let core = topology.cores().iter().find(|core| core.contains(*cpu));
+        let turn = core.map_or(0, |core| {
+            let of_core = core.intersection(usable);
+            of_core.as_slice().partition_point(|other| other < cpu)
+        });
+        turns[turn].push(*cpu);
+    }
+    turns.concat()
 }
 
 /// Returns the CPUs of each of the smallest places. Returns a single group if the machine's

@@ -80,6 +80,10 @@ impl Queue {
     /// Takes the first task for which `wanted` returns true. This may examine every task, so use it
     /// only in rare cases.
     pub(crate) fn take_first(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        self.take_wanted(&wanted)
+    }
+
+    fn take_wanted(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
         self.take_by(|tasks| {
             let at = tasks.iter().position(wanted)?;
             tasks.remove(at)
@@ -88,7 +92,11 @@ impl Queue {
 
     /// Whether the queue contains a task for which `wanted` returns true.
     pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
-        self.len() > 0 && self.tasks.lock().iter().any(wanted)
+        self.len() > 0 && self.holds_wanted(&wanted)
+    }
+
+    fn holds_wanted(&self, wanted: &dyn Fn(&Task) -> bool) -> bool {
+        self.tasks.lock().iter().any(wanted)
     }
 
     fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {

@@ -135,13 +135,16 @@ impl OriginTable {
     /// Returns the table of the trace.
     pub(crate) fn table(&self) -> Vec<TaskOrigin> {
         let table = self.numbers.lock();
-        let mut rows: Vec<_> = table.iter().collect();
-        rows.sort_unstable_by_key(|(_, number)| **number);
-        let row = |(origin, _): (&Origin, &u64)| TaskOrigin {
-            name: origin.name().unwrap_or_default().to_owned(),
-            at: origin.location().to_string(),
+        let row = |name: &str, at| TaskOrigin {
+            name: name.to_owned(),
+            at,
         };
-        rows.into_iter().map(row).collect()
+        let mut rows = vec![row("", String::new()); table.len()];
+        for (origin, number) in &*table {
+            let name = origin.name().unwrap_or_default();
+            rows[*number as usize - 1] = row(name, origin.location().to_string());
+        }
+        rows
     }
 }
 

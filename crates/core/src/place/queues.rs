@@ -66,7 +66,7 @@ impl Places {
         &self,
         group: usize,
         strict: bool,
-        wanted: impl Fn(&Task) -> bool,
+        wanted: &dyn Fn(&Task) -> bool,
     ) -> Option<Task> {
         let task = self.queue(group, strict).take_first(wanted)?;
         // Release: as in `push`.
@@ -75,10 +75,12 @@ impl Places {
     }
 
     /// Takes a `wanted` task from any place.
-    pub(super) fn take_anywhere(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
-        let queues = (0..self.groups.len()).flat_map(|group| [(group, false), (group, true)]);
-        let mut queues = queues.filter(|_| self.len() > 0);
-        queues.find_map(|(group, strict)| self.take(group, strict, &wanted))
+    pub(super) fn take_anywhere(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        let take = |group| {
+            let open = self.take(group, false, wanted);
+            open.or_else(|| self.take(group, true, wanted))
+        };
+        (0..self.groups.len()).find_map(take)
     }
 
     /// Returns which groups have a free CPU slot, as the argument for [`offer`](Self::offer).
@@ -97,10 +99,13 @@ impl Places {
         strict: bool,
         wanted: impl Fn(&Task) -> bool,
     ) -> bool {
-        let offers = |(group, free): (&Group, &bool)| {
-            group.open.holds(&wanted) || (strict && *free && group.strict.holds(&wanted))
-        };
-        self.groups.iter().zip(free).any(offers)
+        self.offer_of(free, strict, &wanted)
+    }
+
+    fn offer_of(&self, free: &FreeGroups, strict: bool, wanted: &dyn Fn(&Task) -> bool) -> bool {
+        self.groups.iter().zip(free).any(|(group, free)| {
+            group.open.holds(wanted) || (strict && *free && group.strict.holds(wanted))
+        })
     }
 
     /// Like `offer`, but takes the free CPU slots from the ledger.

@@ -40,11 +40,8 @@ pub fn number_here(worker: WorkerThread<'_>) -> Option<usize> {
 }
 
 pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
-    worker
-        .pool()
-        .layout()
-        .around(worker.position.cpu_slot())
-        .any(|g| g == group)
+    let layout = worker.pool().layout();
+    layout.is_around(worker.position.cpu_slot(), group)
 }
 
 /// Called when this thread becomes one of the pool's own threads. Records its CPU slot and, if the
