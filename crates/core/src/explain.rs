@@ -91,12 +91,12 @@ fn explanation(options: &Options, workers: usize) -> String {
         differing.extend(sharing(options));
     }
     let differing = match differing.as_slice() {
-        [] => "default options".to_owned(),
-        some => some.join(" "),
+        [] => " default options".to_owned(),
+        some => (some.iter()).fold(String::new(), |text, option| text + " " + option),
     };
     let ending = if workers == 1 { "" } else { "s" };
     format!(
-        "version {}, pool {}, {workers} worker{ending} ({why}), {differing}",
+        "version {}, pool {}, {workers} worker{ending} ({why}),{differing}",
         env!("CARGO_PKG_VERSION"),
         options.name.escape_debug(),
     )

@@ -39,12 +39,15 @@ impl Layout {
     /// Assigns the CPU slots of a pool to the usable CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
-        let cpus: Vec<usize> = (0..workers).map(|it| order[it % order.len()]).collect();
+        let mut cpus = vec![];
+        for worker in 0..workers {
+            cpus.push(order[worker % order.len()]);
+        }
         let tree = topology.places(&cpus);
         if let PlaceBy::Each(size) = by {
             return Self::of_numbers(cpus, size, tree);
         }
-        let among: CpuList = cpus.iter().copied().collect();
+        let among = CpuList::from_iter(cpus.clone());
         let leaves = partition(topology, by, &among);
         let mut levels = vec![stands_of(&cpus, &leaves)];
         for Level { groups, .. } in topology.levels(&among) {
@@ -143,16 +146,18 @@ impl Layout {
         self.groups[group].parent
     }
 
-    /// Returns the groups that contain a CPU slot, smallest first. For `None`, returns only the
-    /// group of all CPU slots.
-    pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
-        let all = self.groups.len() - 1;
-        let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);
-        std::iter::successors(Some(first), |group| self.parent(*group))
+    /// Returns the smallest group that contains a CPU slot; for `None`, the group of all CPU slots.
+    pub(crate) fn smallest(&self, cpu_slot: Option<usize>) -> usize {
+        cpu_slot.map_or(self.groups.len() - 1, |cpu_slot| self.leaf[cpu_slot])
     }
 
+    /// Whether a group contains a CPU slot. `None` is only in the group of all CPU slots.
     pub(crate) fn is_around(&self, cpu_slot: Option<usize>, group: usize) -> bool {
-        self.around(cpu_slot).any(|around| around == group)
+        let mut around = self.smallest(cpu_slot);
+        while let (false, Some(parent)) = (around == group, self.parent(around)) {
+            around = parent;
+        }
+        around == group
     }
 
     /// Returns the groups that do not contain a CPU slot, nearest first.
@@ -181,10 +186,11 @@ impl Layout {
     }
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
-        let cpu_slots = self.groups[group].cpu_slots.iter();
-        cpu_slots
-            .filter_map(|cpu_slot| self.cpu(*cpu_slot))
-            .collect()
+        let mut cpus = vec![];
+        for cpu_slot in &self.groups[group].cpu_slots {
+            cpus.extend(self.cpu(*cpu_slot));
+        }
+        CpuList::from_iter(cpus)
     }
 
     /// Returns the distance between two CPU slots. A worker without a CPU slot is near every other
@@ -201,7 +207,11 @@ impl Layout {
 fn stands_of(cpus: &[usize], groups: &[CpuList]) -> Vec<Vec<usize>> {
     let mut stands = vec![vec![]; groups.len()];
     for (stands, group) in stands.iter_mut().zip(groups) {
-        stands.extend((0..cpus.len()).filter(|cpu_slot| group.contains(cpus[*cpu_slot])));
+        for (cpu_slot, cpu) in cpus.iter().enumerate() {
+            if group.contains(*cpu) {
+                stands.push(cpu_slot);
+            }
+        }
     }
     stands
 }

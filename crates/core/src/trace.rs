@@ -57,6 +57,12 @@ impl Notes {
         self.0.is_some()
     }
 
+    fn input_of(&self, number: u64) {
+        if let Some(mut recorder) = self.recorder() {
+            recorder.input(number);
+        }
+    }
+
     pub(crate) fn note(&self, what: Event, numbers: &[u64]) {
         if let Some(mut recorder) = self.recorder() {
             recorder.record(what, numbers);
@@ -79,10 +85,10 @@ impl Recorder for Notes {
     #[inline]
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
         let number = live();
-        match self.recorder() {
-            Some(mut recorder) => recorder.input(number),
-            None => number,
+        if self.is_recording() {
+            self.input_of(number);
         }
+        number
     }
 
     #[inline]

@@ -82,8 +82,8 @@ impl Hasher for Scatter {
 
 /// Returns the entry at this index. Extends the list with default values if it is too short.
 fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
-    if list.len() <= at {
-        list.resize_with(at + 1, T::default);
+    while list.len() <= at {
+        list.push(T::default());
     }
     &mut list[at]
 }
@@ -140,7 +140,8 @@ impl Ordered {
     /// Sends a command to the plan. The plan uses `rng` for its random choices.
     fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
         let Self { plan, rng, .. } = self;
-        plan.apply(command, |many| rng.below(many as u64) as usize)
+        let draw: &mut dyn FnMut(usize) -> usize = &mut |many| rng.below(many as u64) as usize;
+        plan.apply(command, draw)
     }
 
     /// Called before each change of the plan: a rescue may find a task again afterwards.
@@ -394,12 +395,13 @@ impl Ordered {
                 });
             }
         }
-        // Equal holders stay in their order.
-        for end in 1..holders.len() {
-            let at = holders[..end].partition_point(|holder| holder.bytes >= holders[end].bytes);
-            holders[at..=end].rotate_right(1);
+        let mut sorted: Vec<Holder> = vec![];
+        for holder in holders {
+            // Equal holders stay in their order.
+            let at = sorted.partition_point(|before| before.bytes >= holder.bytes);
+            sorted.insert(at, holder);
         }
-        holders
+        sorted
     }
 
     fn refusal(&self, bytes: u64) -> ReservationError {

@@ -175,8 +175,8 @@ impl Memory {
     /// memory.
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
         // Relaxed, all: for statistics.
-        let [declared, peak, sleeps] =
-            [&self.declared, &self.peak, &self.sleeps].map(|word| word.load(Ordering::Relaxed));
+        let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let (declared, peak, sleeps) = (read(&self.declared), read(&self.peak), read(&self.sleeps));
         match self.ordered() {
             Some(ordered) => (ordered.book().declared(), ordered.book().peak(), sleeps),
             None => (declared, peak, sleeps),

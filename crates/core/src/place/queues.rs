@@ -16,7 +16,7 @@ pub(crate) struct Places {
 }
 
 /// Whether each group has a free CPU slot. Empty while no task waits in any place.
-pub(crate) type FreeGroups = Box<[bool]>;
+pub(crate) type FreeGroups = Vec<bool>;
 
 #[derive(Default)]
 struct Group {
@@ -28,8 +28,10 @@ struct Group {
 
 impl Places {
     pub(crate) fn new(layout: &Layout) -> Self {
+        let mut groups = vec![];
+        groups.resize_with(layout.groups(), Group::default);
         Self {
-            groups: (0..layout.groups()).map(|_| Group::default()).collect(),
+            groups: groups.into(),
             placed: AtomicUsize::new(0),
             away: AtomicUsize::new(0),
         }
@@ -76,19 +78,17 @@ impl Places {
 
     /// Takes a `wanted` task from any place.
     pub(super) fn take_anywhere(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        let take = |group| {
-            let open = self.take(group, false, wanted);
-            open.or_else(|| self.take(group, true, wanted))
-        };
-        (0..self.groups.len()).find_map(take)
+        let take = |queue| self.take(queue / 2, queue % 2 == 1, wanted);
+        (0..self.groups.len() * 2).find_map(take)
     }
 
     /// Returns which groups have a free CPU slot, as the argument for [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
-        let groups = if self.len() > 0 { self.groups.len() } else { 0 };
-        (0..groups)
-            .map(|group| ledger.cpu_slots().has_free_in(group))
-            .collect()
+        let mut free = vec![];
+        for group in 0..if self.len() > 0 { self.groups.len() } else { 0 } {
+            free.push(ledger.cpu_slots().has_free_in(group));
+        }
+        free
     }
 
     /// Whether a worker that gets a slot now could run a `wanted` task that waits in one of the

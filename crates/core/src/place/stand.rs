@@ -29,8 +29,7 @@ pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
 /// Returns the smallest place that this worker belongs to.
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
     let layout = worker.pool().layout();
-    let group = layout.around(worker.position.cpu_slot()).next();
-    PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
+    PlaceId::new(layout, layout.smallest(worker.position.cpu_slot()))
 }
 
 /// Returns the number of the smallest place that this worker belongs to, if it has a CPU slot.
@@ -85,22 +84,20 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
 /// Returns the workers that run a task of one of this worker's places without belonging to that
 /// place.
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
-    let pool = worker.pool();
-    let some = pool.places.any_away();
-    let around = some.then(|| pool.layout().around(worker.position.cpu_slot()));
-    around.into_iter().flatten().flat_map(move |group| {
+    let (pool, layout) = (worker.pool(), worker.pool().layout());
+    let mut takers = vec![];
+    let mut around = (pool.places.any_away()).then(|| layout.smallest(worker.position.cpu_slot()));
+    while let Some(group) = around {
         let away = pool.places.is_away(group);
-        let count = if away { pool.worker_count() } else { 0 };
-        let own = worker.index;
-        let runs_it = move |t: &usize| {
-            *t != own
-                && pool
-                    .worker_if(*t)
-                    .and_then(|worker| worker.position.home.get())
-                    == Some(group)
-        };
-        (0..count).filter(runs_it)
-    })
+        let runs_it = |worker: &Worker| worker.position.home.get() == Some(group);
+        for t in 0..if away { pool.worker_count() } else { 0 } {
+            if t != worker.index && pool.worker_if(t).is_some_and(runs_it) {
+                takers.push(t);
+            }
+        }
+        around = layout.parent(group);
+    }
+    takers.into_iter()
 }
 
 /// Called by a searching worker to take a task from another place. Until [`come_home`] is called,
