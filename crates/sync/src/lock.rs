@@ -62,7 +62,9 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         match self.lock_unless_lost() {
             Some(guard) => guard,
-            None => abort(),
+            None => abort_child(format_args!(
+                "a child made by fork() needs a lock that a thread of its parent held"
+            )),
         }
     }
 
@@ -101,17 +103,10 @@ impl<T> Mutex<T> {
     }
 }
 
-/// Any value. The functions below are compiled once for all locks.
+/// Any value. It lets [`inherit`] be compiled once for all locks.
 trait Anything {}
 
 impl<T> Anything for T {}
-
-#[cold]
-fn abort() -> ! {
-    abort_child(format_args!(
-        "a child made by fork() needs a lock that a thread of its parent held"
-    ))
-}
 
 /// Takes over a lock that was last used by an ancestor of this process. Returns whether the lock is
 /// lost.
