@@ -21,18 +21,12 @@ pub(crate) struct Layout {
     cpus: Vec<usize>,
     /// The index of the smallest group that contains each CPU slot.
     leaf: Vec<usize>,
-    /// Leaves first, and the group of all CPU slots last. A group comes before each group that
-    /// contains it.
-    groups: Vec<Group>,
+    /// The CPU slots of each group: those that share a part of the machine. Leaves first, and the
+    /// group of all CPU slots last. A group comes before each group that contains it.
+    groups: Vec<Vec<usize>>,
+    parents: Vec<Option<usize>>,
     leaves: usize,
     tree: PlaceTree,
-}
-
-/// CPU slots that share a part of the machine.
-#[derive(Debug)]
-struct Group {
-    cpu_slots: Vec<usize>,
-    parent: Option<usize>,
 }
 
 impl Layout {
@@ -85,25 +79,23 @@ impl Layout {
         tree: PlaceTree,
     ) -> Self {
         levels.push(vec![(0..workers).collect()]);
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<Vec<usize>> = vec![];
+        let mut parents: Vec<Option<usize>> = vec![];
         let mut leaves = 0;
         for (height, level) in levels.into_iter().enumerate() {
             let below = groups.len();
             for cpu_slots in level {
-                if groups.iter().any(|group| group.cpu_slots == cpu_slots) {
+                if groups.contains(&cpu_slots) {
                     continue;
                 }
-                let number = groups.len();
-                let inside = |group: &Group| group.cpu_slots.iter().all(|s| cpu_slots.contains(s));
-                for group in &mut groups[..below] {
-                    if group.parent.is_none() && inside(group) {
-                        group.parent = Some(number);
+                for group in 0..below {
+                    let inside = |slot: &usize| cpu_slots.contains(slot);
+                    if parents[group].is_none() && groups[group].iter().all(inside) {
+                        parents[group] = Some(groups.len());
                     }
                 }
-                groups.push(Group {
-                    cpu_slots,
-                    parent: None,
-                });
+                groups.push(cpu_slots);
+                parents.push(None);
             }
             if height == 0 {
                 leaves = groups.len();
@@ -111,7 +103,7 @@ impl Layout {
         }
         let mut leaf = vec![0; workers];
         for (number, group) in groups[..leaves].iter().enumerate() {
-            for cpu_slot in &group.cpu_slots {
+            for cpu_slot in group {
                 leaf[*cpu_slot] = number;
             }
         }
@@ -120,17 +112,14 @@ impl Layout {
             cpus,
             leaf,
             groups,
+            parents,
             leaves,
             tree,
         }
     }
 
     pub(crate) fn cpu_slots(&self) -> CpuSlots {
-        let mut groups = vec![];
-        for group in &self.groups {
-            groups.push(group.cpu_slots.clone());
-        }
-        CpuSlots::new(&groups)
+        CpuSlots::new(&self.groups)
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -143,7 +132,7 @@ impl Layout {
     }
 
     pub(crate) fn parent(&self, group: usize) -> Option<usize> {
-        self.groups[group].parent
+        self.parents[group]
     }
 
     /// Returns the smallest group that contains a CPU slot; for `None`, the group of all CPU slots.
@@ -163,7 +152,7 @@ impl Layout {
     /// Returns the groups that do not contain a CPU slot, nearest first.
     pub(crate) fn beyond(&self, cpu_slot: Option<usize>) -> Vec<usize> {
         let distance = |group: usize| {
-            let there = self.groups[group].cpu_slots.first().copied();
+            let there = self.groups[group].first().copied();
             self.distance(cpu_slot, there)
         };
         let mut others = vec![];
@@ -178,7 +167,7 @@ impl Layout {
     }
 
     pub(crate) fn workers_in(&self, group: usize) -> usize {
-        self.groups[group].cpu_slots.len()
+        self.groups[group].len()
     }
 
     pub(crate) fn cpu(&self, cpu_slot: usize) -> Option<usize> {
@@ -187,7 +176,7 @@ impl Layout {
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
         let mut cpus = vec![];
-        for cpu_slot in &self.groups[group].cpu_slots {
+        for cpu_slot in &self.groups[group] {
             cpus.extend(self.cpu(*cpu_slot));
         }
         CpuList::from_iter(cpus)

@@ -200,23 +200,17 @@ impl Sharing {
     ) -> Result<(Option<Self>, Source), BuildError> {
         let (share, from) =
             environment.option("Builder::share", settings.share, &tunables::SHARE)?;
-        let weight = environment
-            .option("Builder::weight", settings.weight, &tunables::WEIGHT)?
-            .0;
-        let desire = environment
-            .option("Builder::desire", settings.desire, &tunables::DESIRE)?
-            .0;
+        let (weight, _) =
+            environment.option("Builder::weight", settings.weight, &tunables::WEIGHT)?;
+        let (desire, _) =
+            environment.option("Builder::desire", settings.desire, &tunables::DESIRE)?;
         // `option` has checked the parameters of values that it parsed from text. Only the
         // builder's values can fail here.
         let checked = desire.check();
         checked.map_err(|error| error.within("Builder::desire"))?;
-        let est_cycle = environment
-            .option(
-                "Builder::est_cycle",
-                settings.est_cycle.map(nanos),
-                &tunables::EST_CYCLE,
-            )?
-            .0;
+        let given = settings.est_cycle.map(nanos);
+        let (est_cycle, _) =
+            environment.option("Builder::est_cycle", given, &tunables::EST_CYCLE)?;
         // A closed pool shares the machine only if that was requested: its caller may rely on all
         // of its threads running.
         let is_asked = settings.closed.is_none() || from != Source::Default;

@@ -92,11 +92,8 @@ impl Queue {
 
     /// Whether the queue contains a task for which `wanted` returns true.
     pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
-        self.len() > 0 && self.holds_wanted(&wanted)
-    }
-
-    fn holds_wanted(&self, wanted: &dyn Fn(&Task) -> bool) -> bool {
-        self.tasks.lock().iter().any(wanted)
+        let wanted: &dyn Fn(&Task) -> bool = &wanted;
+        self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
 
     fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {

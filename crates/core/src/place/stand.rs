@@ -9,20 +9,15 @@ use crate::worker::{Worker, WorkerThread};
 
 /// Binds the worker's thread to the CPU of its CPU slot.
 pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
-    let cpu = worker
-        .position
-        .cpu_slot()
-        .and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
+    let cpu_slot = worker.position.cpu_slot();
+    let cpu = cpu_slot.and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
     worker.position.binding.to(cpu);
 }
 
 /// Returns the distance between the current CPU slots of two workers. For a worker that has none,
 /// its last one counts.
 pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
-    let cpu_slot = |t| {
-        pool.worker_if(t)
-            .and_then(|worker| worker.position.last_cpu_slot())
-    };
+    let cpu_slot = |t| pool.worker_if(t)?.position.last_cpu_slot();
     pool.layout().distance(cpu_slot(a), cpu_slot(b))
 }
 
@@ -106,10 +101,8 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     let (task, group) = take_elsewhere(worker)?;
     // If the worker has moved to that place to take the task, it does not run the task from
     // outside.
-    set_home(
-        worker,
-        Some(group).filter(|group| !is_in_group(worker, *group)),
-    );
+    let home = Some(group).filter(|group| !is_in_group(worker, *group));
+    set_home(worker, home);
     Some(task)
 }
 
@@ -124,9 +117,7 @@ pub(crate) fn come_home(worker: WorkerThread<'_>) {
 
 /// Sets the group whose task this worker runs from outside.
 fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
-    worker
-        .pool()
-        .places
-        .move_away(worker.position.home.get(), home);
+    let places = &worker.pool().places;
+    places.move_away(worker.position.home.get(), home);
     worker.position.home.set(home);
 }
