@@ -10,7 +10,7 @@
 //! than once, so a claim ([`tidegate_deque::claim`]) decides which taker runs the task.
 
 use crate::job::Task;
-use tidegate_deque::claim::{self, Cell};
+use tidegate_deque::claim;
 use tidegate_deque::split::capacity;
 use tidegate_deque::{
     Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
@@ -32,48 +32,17 @@ pub(crate) enum AltQueue {
 /// A queue that belongs to a single worker.
 pub(crate) struct Own {
     /// Never contended: only the worker's own thread uses the owner's end.
-    owner: Mutex<Box<dyn Owner>>,
-    thieves: Box<dyn Thieves>,
+    owner: Mutex<claim::Owner<Task>>,
+    thieves: claim::Thieves<Task>,
     /// The number of tasks in the queue; may be slightly out of date.
     len: AtomicUsize,
 }
 
-trait Owner: Send {
-    fn put(&mut self, task: Task) -> Result<(), Task>;
-    fn take(&mut self) -> Option<Task>;
-}
-
-trait Thieves: Send + Sync {
-    fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss>;
-    fn offers(&self) -> bool;
-}
-
-impl<Q: tidegate_deque::Queue<Cell<Task>>> Owner for claim::Owner<Q, Task> {
-    fn put(&mut self, task: Task) -> Result<(), Task> {
-        Self::put(self, task)
-    }
-
-    fn take(&mut self) -> Option<Task> {
-        Self::take(self)
-    }
-}
-
-impl<Q: tidegate_deque::Queue<Cell<Task>>> Thieves for claim::Thieves<Q, Task> {
-    fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss> {
-        Self::steal(self, cursor)
-    }
-
-    fn offers(&self) -> bool {
-        Self::offers(self)
-    }
-}
-
 impl Own {
-    fn new<Q: tidegate_deque::Queue<Cell<Task>> + Default + 'static>() -> Self {
-        let (owner, thieves) = claim::queue::<Q, Task>();
+    fn new((owner, thieves): (claim::Owner<Task>, claim::Thieves<Task>)) -> Self {
         Self {
-            owner: Mutex::new(Box::new(owner)),
-            thieves: Box::new(thieves),
+            owner: Mutex::new(owner),
+            thieves,
             len: AtomicUsize::new(0),
         }
     }
@@ -118,19 +87,20 @@ impl AltQueue {
     /// Returns a worker's alternative queue in a pool with this kind of queue. `None` for the split
     /// deque.
     pub(crate) fn of(queue: QueueKind) -> Option<Self> {
-        Some(Self::Own(match queue {
+        let own = match queue {
             QueueKind::Split => return None,
             QueueKind::Shared => return Some(Self::Shared),
-            QueueKind::Lazy => Own::new::<Lazy<_>>(),
-            QueueKind::ChaseLev => Own::new::<ChaseLev<_>>(),
-            QueueKind::Dynamic => Own::new::<Dynamic<_>>(),
-            QueueKind::Blocks => Own::new::<Blocks<_>>(),
-            QueueKind::IdempotentDeque => Own::new::<IdempotentDeque<_>>(),
-            QueueKind::IdempotentFifo => Own::new::<IdempotentFifo<_>>(),
-            QueueKind::IdempotentLifo => Own::new::<IdempotentLifo<_>>(),
-            QueueKind::Duplicating => Own::new::<Duplicating<_>>(),
-            QueueKind::Multiplicity => Own::new::<Multiplicity<_>>(),
-        }))
+            QueueKind::Lazy => claim::queue::<Lazy<_>, _>(),
+            QueueKind::ChaseLev => claim::queue::<ChaseLev<_>, _>(),
+            QueueKind::Dynamic => claim::queue::<Dynamic<_>, _>(),
+            QueueKind::Blocks => claim::queue::<Blocks<_>, _>(),
+            QueueKind::IdempotentDeque => claim::queue::<IdempotentDeque<_>, _>(),
+            QueueKind::IdempotentFifo => claim::queue::<IdempotentFifo<_>, _>(),
+            QueueKind::IdempotentLifo => claim::queue::<IdempotentLifo<_>, _>(),
+            QueueKind::Duplicating => claim::queue::<Duplicating<_>, _>(),
+            QueueKind::Multiplicity => claim::queue::<Multiplicity<_>, _>(),
+        };
+        Some(Self::Own(Own::new(own)))
     }
 
     /// Returns the queue if it belongs to this worker alone.
@@ -159,8 +129,8 @@ pub(crate) struct Cursors(Vec<Cursor>);
 
 impl Cursors {
     pub(crate) fn of(&mut self, victim: usize) -> &mut Cursor {
-        if self.0.len() <= victim {
-            self.0.resize(victim + 1, Cursor::default());
+        while self.0.len() <= victim {
+            self.0.push(Cursor::default());
         }
         &mut self.0[victim]
     }

@@ -69,34 +69,28 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.memory, &tunables::SPACE));
     differing.extend(difference(options.places, &tunables::PLACES));
     differing.extend(difference(options.priority, &tunables::PRIORITY));
-    differing.extend(difference(
-        options.priority_aging,
-        &tunables::PRIORITY_AGING,
-    ));
+    let aging = options.priority_aging;
+    differing.extend(difference(aging, &tunables::PRIORITY_AGING));
     differing.extend(difference(options.bind, &tunables::BIND));
     if options.max_threads_from != Source::Default && options.kind.closed().is_none() {
-        differing.extend(difference(
-            Some(options.max_threads),
-            &tunables::MAX_THREADS,
-        ));
+        let limit = Some(options.max_threads);
+        differing.extend(difference(limit, &tunables::MAX_THREADS));
     }
     if options.kind.closed().is_none() {
-        differing.extend(difference(
-            options.max_blocking_threads,
-            &tunables::MAX_BLOCKING_THREADS,
-        ));
+        let limit = options.max_blocking_threads;
+        differing.extend(difference(limit, &tunables::MAX_BLOCKING_THREADS));
     }
     differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
     if Sharing::POSSIBLE {
         differing.extend(sharing(options));
     }
     let differing = match differing.as_slice() {
-        [] => "default options".to_owned(),
-        some => some.join(" "),
+        [] => " default options".to_owned(),
+        some => (some.iter()).fold(String::new(), |text, option| text + " " + option),
     };
     let ending = if workers == 1 { "" } else { "s" };
     format!(
-        "version {}, pool {}, {workers} worker{ending} ({why}), {differing}",
+        "version {}, pool {}, {workers} worker{ending} ({why}),{differing}",
         env!("CARGO_PKG_VERSION"),
         options.name.escape_debug(),
     )

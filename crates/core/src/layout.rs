@@ -21,38 +21,33 @@ pub(crate) struct Layout {
     cpus: Vec<usize>,
     /// The index of the smallest group that contains each CPU slot.
     leaf: Vec<usize>,
-    /// Leaves first, and the group of all CPU slots last. A group comes before each group that
-    /// contains it.
-    groups: Vec<Group>,
+    /// The CPU slots of each group: those that share a part of the machine. Leaves first, and the
+    /// group of all CPU slots last. A group comes before each group that contains it.
+    groups: Vec<Vec<usize>>,
+    parents: Vec<Option<usize>>,
     leaves: usize,
     tree: PlaceTree,
-}
-
-/// CPU slots that share a part of the machine.
-#[derive(Debug)]
-struct Group {
-    cpu_slots: Vec<usize>,
-    parent: Option<usize>,
 }
 
 impl Layout {
     /// Assigns the CPU slots of a pool to the usable CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
-        let cpus: Vec<usize> = order.into_iter().cycle().take(workers).collect();
+        let mut cpus = vec![];
+        for worker in 0..workers {
+            cpus.push(order[worker % order.len()]);
+        }
         let tree = topology.places(&cpus);
-        let on = |group: &CpuList| stands_of(&cpus, |cpu| group.contains(cpu));
-        let among: CpuList = cpus.iter().copied().collect();
-        let mut levels: Vec<Vec<Vec<usize>>> = Vec::new();
         if let PlaceBy::Each(size) = by {
             return Self::of_numbers(cpus, size, tree);
         }
+        let among = CpuList::from_iter(cpus.clone());
         let leaves = partition(topology, by, &among);
-        levels.push(leaves.iter().map(on).collect());
+        let mut levels = vec![stands_of(&cpus, &leaves)];
         for Level { groups, .. } in topology.levels(&among) {
             let holds = |group: &CpuList| groups.iter().any(|larger| group.is_subset(larger));
             if leaves.iter().all(holds) {
-                levels.push(groups.iter().map(on).collect());
+                levels.push(stands_of(&cpus, &groups));
             }
         }
         Self::of(workers, cpus, levels, tree)
@@ -84,25 +79,23 @@ impl Layout {
         tree: PlaceTree,
     ) -> Self {
         levels.push(vec![(0..workers).collect()]);
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<Vec<usize>> = vec![];
+        let mut parents: Vec<Option<usize>> = vec![];
         let mut leaves = 0;
         for (height, level) in levels.into_iter().enumerate() {
             let below = groups.len();
             for cpu_slots in level {
-                if groups.iter().any(|group| group.cpu_slots == cpu_slots) {
+                if groups.contains(&cpu_slots) {
                     continue;
                 }
-                let number = groups.len();
-                let inside = |group: &Group| group.cpu_slots.iter().all(|s| cpu_slots.contains(s));
-                for group in &mut groups[..below] {
-                    if group.parent.is_none() && inside(group) {
-                        group.parent = Some(number);
+                for group in 0..below {
+                    let inside = |slot: &usize| cpu_slots.contains(slot);
+                    if parents[group].is_none() && groups[group].iter().all(inside) {
+                        parents[group] = Some(groups.len());
                     }
                 }
-                groups.push(Group {
-                    cpu_slots,
-                    parent: None,
-                });
+                groups.push(cpu_slots);
+                parents.push(None);
             }
             if height == 0 {
                 leaves = groups.len();
@@ -110,24 +103,23 @@ impl Layout {
         }
         let mut leaf = vec![0; workers];
         for (number, group) in groups[..leaves].iter().enumerate() {
-            group
-                .cpu_slots
-                .iter()
-                .for_each(|cpu_slot| leaf[*cpu_slot] = number);
+            for cpu_slot in group {
+                leaf[*cpu_slot] = number;
+            }
         }
         Self {
             serial: serial::next(),
             cpus,
             leaf,
             groups,
+            parents,
             leaves,
             tree,
         }
     }
 
     pub(crate) fn cpu_slots(&self) -> CpuSlots {
-        let groups: Vec<_> = self.groups.iter().map(|g| g.cpu_slots.clone()).collect();
-        CpuSlots::new(&groups)
+        CpuSlots::new(&self.groups)
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -140,33 +132,42 @@ impl Layout {
     }
 
     pub(crate) fn parent(&self, group: usize) -> Option<usize> {
-        self.groups[group].parent
+        self.parents[group]
     }
 
-    /// Returns the groups that contain a CPU slot, smallest first. For `None`, returns only the
-    /// group of all CPU slots.
-    pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
-        let all = self.groups.len() - 1;
-        let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);
-        std::iter::successors(Some(first), |group| self.parent(*group))
+    /// Returns the smallest group that contains a CPU slot; for `None`, the group of all CPU slots.
+    pub(crate) fn smallest(&self, cpu_slot: Option<usize>) -> usize {
+        cpu_slot.map_or(self.groups.len() - 1, |cpu_slot| self.leaf[cpu_slot])
+    }
+
+    /// Whether a group contains a CPU slot. `None` is only in the group of all CPU slots.
+    pub(crate) fn is_around(&self, cpu_slot: Option<usize>, group: usize) -> bool {
+        let mut around = self.smallest(cpu_slot);
+        while let (false, Some(parent)) = (around == group, self.parent(around)) {
+            around = parent;
+        }
+        around == group
     }
 
     /// Returns the groups that do not contain a CPU slot, nearest first.
     pub(crate) fn beyond(&self, cpu_slot: Option<usize>) -> Vec<usize> {
-        let around: Vec<usize> = self.around(cpu_slot).collect();
-        let mut others: Vec<usize> = (0..self.groups())
-            .filter(|group| !around.contains(group))
-            .collect();
-        let distance = |group: &usize| {
-            let there = self.groups[*group].cpu_slots.first().copied();
+        let distance = |group: usize| {
+            let there = self.groups[group].first().copied();
             self.distance(cpu_slot, there)
         };
-        others.sort_by_cached_key(distance);
+        let mut others = vec![];
+        for group in 0..self.groups() {
+            if !self.is_around(cpu_slot, group) {
+                let after = distance(group);
+                let at = others.partition_point(|other| distance(*other) <= after);
+                others.insert(at, group);
+            }
+        }
         others
     }
 
     pub(crate) fn workers_in(&self, group: usize) -> usize {
-        self.groups[group].cpu_slots.len()
+        self.groups[group].len()
     }
 
     pub(crate) fn cpu(&self, cpu_slot: usize) -> Option<usize> {
@@ -174,10 +175,11 @@ impl Layout {
     }
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
-        let cpu_slots = self.groups[group].cpu_slots.iter();
-        cpu_slots
-            .filter_map(|cpu_slot| self.cpu(*cpu_slot))
-            .collect()
+        let mut cpus = vec![];
+        for cpu_slot in &self.groups[group] {
+            cpus.extend(self.cpu(*cpu_slot));
+        }
+        CpuList::from_iter(cpus)
     }
 
     /// Returns the distance between two CPU slots. A worker without a CPU slot is near every other
@@ -190,27 +192,32 @@ impl Layout {
     }
 }
 
-fn stands_of(cpus: &[usize], lies_there: impl Fn(usize) -> bool) -> Vec<usize> {
-    (0..cpus.len())
-        .filter(|cpu_slot| lies_there(cpus[*cpu_slot]))
-        .collect()
+/// Returns the CPU slots on the CPUs of each group.
+fn stands_of(cpus: &[usize], groups: &[CpuList]) -> Vec<Vec<usize>> {
+    let mut stands = vec![vec![]; groups.len()];
+    for (stands, group) in stands.iter_mut().zip(groups) {
+        for (cpu_slot, cpu) in cpus.iter().enumerate() {
+            if group.contains(*cpu) {
+                stands.push(cpu_slot);
+            }
+        }
+    }
+    stands
 }
 
 /// Returns the usable CPUs in the order in which CPU slots are assigned to them: the first of each
 /// core, then the second of each core, and so on.
 fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
-    let rank = |cpu: usize| {
-        let core = topology.cores().iter().find(|core| core.contains(cpu));
-        let before = |core: &CpuList| {
-            let same = core.as_slice().iter().filter(|other| **other < cpu);
-            same.filter(|other| usable.contains(**other)).count()
-        };
-        core.map_or(0, before)
-    };
-    let mut order = usable.as_slice().to_vec();
-    // The sort is stable: CPUs of equal rank stay in the order of their numbers.
-    order.sort_by_cached_key(|cpu| rank(*cpu));
-    order
+    let mut turns = vec![vec![]; usable.len()];
+    for cpu in usable.as_slice() {
+        let core = topology.cores().iter().find(|core| core.contains(*cpu));
+        let turn = core.map_or(0, |core| {
+            let of_core = core.intersection(usable);
+            of_core.as_slice().partition_point(|other| other < cpu)
+        });
+        turns[turn].push(*cpu);
+    }
+    turns.concat()
 }
 
 /// Returns the CPUs of each of the smallest places. Returns a single group if the machine's

@@ -31,8 +31,8 @@ use std::time::Duration;
 use tidegate_machine::{CpuList, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    DesirePolicy, DesireState, MemoryPolicy, Nanos, ParseError, PlaceBy, Priority, QueueKind,
-    SharePolicy, StealAmount, VictimPolicy, WaitPolicy,
+    DesirePolicy, MemoryPolicy, Nanos, ParseError, PlaceBy, Priority, QueueKind, SharePolicy,
+    StealAmount, VictimPolicy, WaitPolicy,
 };
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -96,8 +96,6 @@ pub(crate) struct Sharing {
     pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
     pub(crate) desire: DesirePolicy,
-    /// The initial state of the desire estimator.
-    pub(crate) desire_state: DesireState,
     /// The time between two estimates of the desire.
     pub(crate) est_cycle: Nanos,
 }
@@ -138,37 +136,25 @@ impl Options {
         let (max_threads, max_threads_from) = limit(&settings, workers, environment)?;
         let max_blocking_threads = blocking_limit(&settings, max_threads, environment)?;
         let (priority, priority_aging) = classes(&settings, environment)?;
-        let is_closed = settings.closed.is_some();
-        let Settings {
-            idle,
-            backoff,
-            amount,
-            victim,
-            wait,
-            queue,
-            memory,
-            places,
-            bind,
-            topology,
-            stack_size,
-            ..
-        } = settings;
-        let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
-        let orders = Orders::of((amount, wait, queue, memory), is_closed, environment)?;
-        let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
+        let (victim, _) =
+            environment.option("Builder::victim", settings.victim, &tunables::VICTIM)?;
+        let orders = Orders::of(&settings, environment)?;
+        let (places, _) =
+            environment.option("Builder::places", settings.places, &tunables::PLACES)?;
         let within = |error: ParseError| error.within("Builder::places");
         let places = places.check().map_err(within)?;
-        let (bind, _) = environment.option("Builder::bind", bind, &tunables::BIND)?;
-        let ground = Ground::of(topology, workers, (places, victim), bind)?;
+        let (bind, _) = environment.option("Builder::bind", settings.bind, &tunables::BIND)?;
+        let ground = Ground::of(settings.topology.as_ref(), workers, (places, victim), bind)?;
+        let method = "Builder::stack_size";
         let (stack_size, _) =
-            environment.option("Builder::stack_size", stack_size, &tunables::STACK_SIZE)?;
+            environment.option(method, settings.stack_size, &tunables::STACK_SIZE)?;
         Ok(Self {
             workers,
             workers_from,
             max_threads,
             max_threads_from,
             max_blocking_threads,
-            idle: IdleRule::of(idle, backoff, environment)?,
+            idle: IdleRule::of(settings.idle, settings.backoff, environment)?,
             amount: orders.amount,
             victim,
             wait: orders.wait,
@@ -214,23 +200,17 @@ impl Sharing {
     ) -> Result<(Option<Self>, Source), BuildError> {
         let (share, from) =
             environment.option("Builder::share", settings.share, &tunables::SHARE)?;
-        let weight = environment
-            .option("Builder::weight", settings.weight, &tunables::WEIGHT)?
-            .0;
-        let desire = environment
-            .option("Builder::desire", settings.desire, &tunables::DESIRE)?
-            .0;
+        let (weight, _) =
+            environment.option("Builder::weight", settings.weight, &tunables::WEIGHT)?;
+        let (desire, _) =
+            environment.option("Builder::desire", settings.desire, &tunables::DESIRE)?;
         // `option` has checked the parameters of values that it parsed from text. Only the
         // builder's values can fail here.
-        let desire_state =
-            DesireState::new(&desire).map_err(|error| error.within("Builder::desire"))?;
-        let est_cycle = environment
-            .option(
-                "Builder::est_cycle",
-                settings.est_cycle.map(nanos),
-                &tunables::EST_CYCLE,
-            )?
-            .0;
+        let checked = desire.check();
+        checked.map_err(|error| error.within("Builder::desire"))?;
+        let given = settings.est_cycle.map(nanos);
+        let (est_cycle, _) =
+            environment.option("Builder::est_cycle", given, &tunables::EST_CYCLE)?;
         // A closed pool shares the machine only if that was requested: its caller may rely on all
         // of its threads running.
         let is_asked = settings.closed.is_none() || from != Source::Default;
@@ -248,7 +228,6 @@ impl Sharing {
             share,
             weight,
             desire,
-            desire_state,
             est_cycle,
         });
         Ok((sharing, from))
@@ -432,18 +411,18 @@ fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'stati
 }
 
 /// The topology and the CPUs to which a pool's CPU slots are assigned.
-struct Ground {
+struct Ground<'a> {
     /// `None` if no option depends on the topology.
-    topology: Option<Topology>,
+    topology: Option<&'a Topology>,
     usable: CpuList,
 }
 
-impl Ground {
+impl<'a> Ground<'a> {
     /// False under loom and Miri, which cannot read the machine's topology.
     const KNOWN: bool = cfg!(not(any(loom, miri)));
 
     fn of(
-        given: Option<Topology>,
+        given: Option<&'a Topology>,
         workers: usize,
         (places, victim): (PlaceBy, VictimPolicy),
         bind: bool,
@@ -460,9 +439,10 @@ impl Ground {
             });
         }
         let here = || machine().usable();
-        let usable = given
-            .as_ref()
-            .map_or_else(here, |made_up| made_up.cpus().clone());
+        let usable = match given {
+            Some(made_up) => made_up.cpus().clone(),
+            None => here(),
+        };
         if usable.is_empty() {
             let error = "Builder::topology: it has no CPUs: expected a topology with one or more";
             return Err(BuildError::new(error.into()));
@@ -473,18 +453,15 @@ impl Ground {
                 here()
             )));
         }
-        let topology = given.unwrap_or_else(|| machine().topology().clone());
-        Ok(Self {
-            topology: Some(topology),
-            usable,
-        })
+        let topology = given.or_else(|| Some(machine().topology()));
+        Ok(Self { topology, usable })
     }
 
     fn layout(&self, workers: usize, places: PlaceBy) -> Layout {
-        let on = |topology| Layout::on(topology, &self.usable, workers, places);
-        self.topology
-            .as_ref()
-            .map_or_else(|| Layout::nowhere(workers), on)
+        match self.topology {
+            Some(topology) => Layout::on(topology, &self.usable, workers, places),
+            None => Layout::nowhere(workers),
+        }
     }
 }
 

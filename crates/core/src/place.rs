@@ -115,9 +115,11 @@ impl PlaceId {
 /// Returns the smallest places: those that contain no other place.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
-    (0..layout.leaves())
-        .map(|group| PlaceId::new(layout, group))
-        .collect()
+    let mut places = vec![];
+    for group in 0..layout.leaves() {
+        places.push(PlaceId::new(layout, group));
+    }
+    places
 }
 
 /// # Panics
@@ -150,11 +152,8 @@ pub(crate) fn parent_of(pool: &PoolInner, place: PlaceId) -> Option<PlaceId> {
 
 /// Returns the number of workers of a place, and the place's CPUs.
 pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_machine::CpuList) {
-    let group = group(pool, place);
-    (
-        pool.layout().workers_in(group),
-        pool.layout().cpus_of(group),
-    )
+    let (group, layout) = (group(pool, place), pool.layout());
+    (layout.workers_in(group), layout.cpus_of(group))
 }
 
 /// Puts a task at `place`. If the task belongs to a scope, the scope must have counted it already.

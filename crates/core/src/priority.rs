@@ -125,12 +125,15 @@ impl ClassQueues {
     }
 
     fn store_lengths(&self, state: &State) {
-        let lens = Priority::BY_URGENCY.map(|class| (class, state.queues[class as usize].len()));
-        let above = lens.iter().filter(|(class, _)| *class > self.own);
+        let (mut above, mut all) = (0, 0);
+        for class in Priority::BY_URGENCY {
+            let len = state.queues[class as usize].len();
+            above += if class > self.own { len } else { 0 };
+            all += len;
+        }
         // Release, both: as in `Queue::push`.
-        (self.above).store(above.map(|(_, len)| len).sum(), Ordering::Release);
-        self.len
-            .store(lens.iter().map(|(_, len)| len).sum(), Ordering::Release);
+        self.above.store(above, Ordering::Release);
+        self.len.store(all, Ordering::Release);
     }
 
     /// Returns the number of tasks.

@@ -379,17 +379,12 @@ impl Tally {
     }
 
     fn asleep(&self) -> f64 {
-        let asleep = [
-            Phase::NoWork,
-            Phase::Latch,
-            Phase::Memory,
-            Phase::Blocked,
-            Phase::Nap,
-        ];
+        use Phase::{Blocked, Latch, Memory, Nap, NoWork};
+        let mut asleep = 0.0;
+        for phase in [NoWork, Latch, Memory, Blocked, Nap] {
+            asleep += self.phases.seconds(phase);
+        }
         asleep
-            .into_iter()
-            .map(|phase| self.phases.seconds(phase))
-            .sum()
     }
 }
 

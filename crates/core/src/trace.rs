@@ -56,6 +56,12 @@ impl Notes {
         self.0.is_some()
     }
 
+    fn input_of(&self, number: u64) {
+        if let Some(mut recorder) = self.recorder() {
+            recorder.input(number);
+        }
+    }
+
     pub(crate) fn note(&self, what: Event, numbers: &[u64]) {
         if let Some(mut recorder) = self.recorder() {
             recorder.record(what, numbers);
@@ -78,10 +84,10 @@ impl Recorder for Notes {
     #[inline]
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
         let number = live();
-        match self.recorder() {
-            Some(mut recorder) => recorder.input(number),
-            None => number,
+        if self.is_recording() {
+            self.input_of(number);
         }
+        number
     }
 
     #[inline]
@@ -134,13 +140,16 @@ impl OriginTable {
     /// Returns the table of the trace.
     pub(crate) fn table(&self) -> Vec<TaskOrigin> {
         let table = self.numbers.lock();
-        let mut rows: Vec<_> = table.iter().collect();
-        rows.sort_unstable_by_key(|(_, number)| **number);
-        let row = |(origin, _): (&Origin, &u64)| TaskOrigin {
-            name: origin.name().unwrap_or_default().to_owned(),
-            at: origin.location().to_string(),
+        let row = |name: &str, at| TaskOrigin {
+            name: name.to_owned(),
+            at,
         };
-        rows.into_iter().map(row).collect()
+        let mut rows = vec![row("", String::new()); table.len()];
+        for (origin, number) in &*table {
+            let name = origin.name().unwrap_or_default();
+            rows[*number as usize - 1] = row(name, origin.location().to_string());
+        }
+        rows
     }
 }
 

@@ -55,18 +55,18 @@ impl<T> Default for Cell<T> {
     }
 }
 
-struct Inner<Q, T> {
-    queue: Q,
+struct Inner<T> {
+    queue: Box<dyn Queue<Cell<T>>>,
     cells: Store<Cell<T>>,
 }
 
 /// The owner's end; each queue has exactly one.
-pub struct Owner<Q, T>(Arc<Inner<Q, T>>);
+pub struct Owner<T>(Arc<Inner<T>>);
 
 /// The thieves' end. Each thief has its own clone.
-pub struct Thieves<Q, T>(Arc<Inner<Q, T>>);
+pub struct Thieves<T>(Arc<Inner<T>>);
 
-impl<Q, T> Clone for Thieves<Q, T> {
+impl<T> Clone for Thieves<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -74,15 +74,17 @@ impl<Q, T> Clone for Thieves<Q, T> {
 
 /// Creates an empty queue.
 #[must_use]
-pub fn queue<Q: Queue<Cell<T>> + Default, T: Send>() -> (Owner<Q, T>, Thieves<Q, T>) {
-    let inner = Arc::new(Inner {
-        queue: Q::default(),
-        cells: Store::default(),
-    });
+pub fn queue<Q: Queue<Cell<T>> + Default + 'static, T: Send>() -> (Owner<T>, Thieves<T>) {
+    through(Box::new(Q::default()))
+}
+
+fn through<T>(queue: Box<dyn Queue<Cell<T>>>) -> (Owner<T>, Thieves<T>) {
+    let cells = Store::default();
+    let inner = Arc::new(Inner { queue, cells });
     (Owner(inner.clone()), Thieves(inner))
 }
 
-impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
+impl<T: Send> Owner<T> {
     /// Puts a value in.
     ///
     /// # Errors
@@ -116,7 +118,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
     }
 }
 
-impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
+impl<T: Send> Thieves<T> {
     /// Tries once to take a value out. `cursor` holds what this thief remembers of this queue.
     ///
     /// # Errors
@@ -134,7 +136,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
     }
 }
 
-impl<Q, T> Inner<Q, T> {
+impl<T> Inner<T> {
     /// Tries to win a cell that came out of the queue. Returns its value if the caller has won.
     fn win(&self, cell: NonNull<Cell<T>>) -> Option<T> {
         // SAFETY: the cell came out of the queue, and only `put` puts cells in. The cells belong to

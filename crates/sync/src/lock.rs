@@ -23,8 +23,8 @@ use std::sync as imp;
 use crate::spin_loop;
 use crate::thread::{Process, abort_child};
 pub use imp::MutexGuard;
-use std::sync::TryLockError;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, TryLockError};
 
 /// A mutex; see the [module](self).
 #[derive(Debug)]
@@ -60,11 +60,12 @@ impl<T> Mutex<T> {
 
     /// Waits for the lock and takes it. Aborts the process if the lock is lost.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        self.lock_unless_lost().unwrap_or_else(|| {
-            abort_child(format_args!(
+        match self.lock_unless_lost() {
+            Some(guard) => guard,
+            None => abort_child(format_args!(
                 "a child made by fork() needs a lock that a thread of its parent held"
-            ))
-        })
+            )),
+        }
     }
 
     /// Waits for the lock and takes it. Returns `None` without waiting if the lock is lost.
@@ -73,7 +74,7 @@ impl<T> Mutex<T> {
             return None;
         }
         let guard = self.inner.lock();
-        Some(guard.unwrap_or_else(|poisoned| poisoned.into_inner()))
+        Some(guard.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Takes the lock if no thread holds it.
@@ -90,45 +91,47 @@ impl<T> Mutex<T> {
 
     /// Consumes the lock and returns the value.
     pub fn into_inner(self) -> T {
-        self.inner
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        let value = self.inner.into_inner();
+        value.unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
     fn is_lost(&self) -> bool {
         // Relaxed: the lock itself orders accesses to its value, and no thread enters a lost lock.
-        self.used_by.load(Ordering::Relaxed) != used_here(SOUND) && self.inherit()
+        self.used_by.load(Ordering::Relaxed) != used_here(SOUND)
+            && inherit(&self.used_by, &self.inner)
     }
+}
 
-    /// Takes over a lock that was last used by an ancestor of this process. Returns whether the
-    /// lock is lost.
-    #[cold]
-    fn inherit(&self) -> bool {
-        loop {
+/// Any value. It lets [`inherit`] be compiled once for all locks.
+trait Anything {}
+
+impl<T> Anything for T {}
+
+/// Takes over a lock that was last used by an ancestor of this process. Returns whether the lock is
+/// lost.
+#[cold]
+fn inherit(used_by: &AtomicU32, lock: &imp::Mutex<dyn Anything + '_>) -> bool {
+    loop {
+        // Relaxed: as in `is_lost`.
+        let seen = used_by.load(Ordering::Relaxed);
+        if seen == used_here(TRIED) {
+            spin_loop();
+            continue;
+        }
+        if seen == used_here(SOUND) || seen == used_here(LOST) {
+            return seen == used_here(LOST);
+        }
+        // Relaxed: as in `is_lost`. Threads of this process enter the lock only after the store
+        // below.
+        let (tried, order) = (used_here(TRIED), Ordering::Relaxed);
+        let exchanged = used_by.compare_exchange(seen, tried, order, order);
+        if exchanged.is_ok() {
+            let lost = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+            let state = if lost { LOST } else { SOUND };
             // Relaxed: as in `is_lost`.
-            let seen = self.used_by.load(Ordering::Relaxed);
-            if seen == used_here(TRIED) {
-                spin_loop();
-                continue;
-            }
-            if seen == used_here(SOUND) || seen == used_here(LOST) {
-                return seen == used_here(LOST);
-            }
-            // Relaxed: as in `is_lost`. Threads of this process enter the lock only after the store
-            // below.
-            let (tried, order) = (used_here(TRIED), Ordering::Relaxed);
-            let exchanged = self
-                .used_by
-                .compare_exchange(seen, tried, order, order)
-                .is_ok();
-            if exchanged {
-                let lost = matches!(self.inner.try_lock(), Err(TryLockError::WouldBlock));
-                let state = if lost { LOST } else { SOUND };
-                // Relaxed: as in `is_lost`.
-                self.used_by.store(used_here(state), Ordering::Relaxed);
-                return lost;
-            }
+            used_by.store(used_here(state), Ordering::Relaxed);
+            return lost;
         }
     }
 }

@@ -52,6 +52,12 @@ pub fn start(
     stack: usize,
     body: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle> {
+    start_boxed(name, stack, Box::new(body))
+}
+
+type Body = Box<dyn FnOnce() + Send>;
+
+fn start_boxed(name: String, stack: usize, body: Body) -> io::Result<JoinHandle> {
     let seat = simulation::admit(&name);
     let end = seat.as_ref().map(Seat::end);
     let body = move || {

@@ -153,13 +153,8 @@ mod tests {
     fn fifo() -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fifo").display().to_string();
-        assert!(
-            Command::new("mkfifo")
-                .arg(&path)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
         (folder, path)
     }
 

@@ -39,7 +39,7 @@ pub(super) struct Ordered {
     rng: Rng,
     /// Whether the last rescue found no task to begin, and the plan has not changed since.
     pub(super) in_vain: bool,
-    /// The value of `in_vain` before the current call to `turn`.
+    /// The value of `in_vain` before the current change.
     was_in_vain: bool,
 }
 
@@ -82,8 +82,8 @@ impl Hasher for Scatter {
 
 /// Returns the entry at this index. Extends the list with default values if it is too short.
 fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
-    if list.len() <= at {
-        list.resize_with(at + 1, T::default);
+    while list.len() <= at {
+        list.push(T::default());
     }
     &mut list[at]
 }
@@ -140,13 +140,13 @@ impl Ordered {
     /// Sends a command to the plan. The plan uses `rng` for its random choices.
     fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
         let Self { plan, rng, .. } = self;
-        plan.apply(command, |many| rng.below(many as u64) as usize)
+        let draw: &mut dyn FnMut(usize) -> usize = &mut |many| rng.below(many as u64) as usize;
+        plan.apply(command, draw)
     }
 
-    /// Changes the plan, and notes that a rescue may now find a task again.
-    pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+    /// Called before each change of the plan: a rescue may find a task again afterwards.
+    pub(super) fn turn(&mut self) {
         self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
-        change(self)
     }
 
     /// Returns the events of the sleeping threads whose requests can be answered now.
@@ -395,8 +395,13 @@ impl Ordered {
                 });
             }
         }
-        holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
-        holders
+        let mut sorted: Vec<Holder> = vec![];
+        for holder in holders {
+            // Equal holders stay in their order.
+            let at = sorted.partition_point(|before| before.bytes >= holder.bytes);
+            sorted.insert(at, holder);
+        }
+        sorted
     }
 
     fn refusal(&self, bytes: u64) -> ReservationError {

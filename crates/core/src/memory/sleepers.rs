@@ -21,16 +21,18 @@ pub(super) struct Sleepers {
 
 impl Sleepers {
     pub(super) fn new(policy: Hybrid, workers: usize) -> Self {
+        let mut slots = vec![];
+        slots.resize_with(workers.max(1), Rounds::default);
         Self {
             policy,
-            cpu_slots: (0..workers.max(1)).map(|_| Rounds::default()).collect(),
+            cpu_slots: slots,
             granted: vec![],
         }
     }
 
     fn granted(&mut self, thread: usize) -> &mut u64 {
-        if self.granted.len() <= thread {
-            self.granted.resize(thread + 1, 0);
+        while self.granted.len() <= thread {
+            self.granted.push(0);
         }
         &mut self.granted[thread]
     }

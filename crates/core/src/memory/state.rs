@@ -114,17 +114,15 @@ impl Memory {
         self.unstarted.load(Ordering::Relaxed)
     }
 
-    /// Changes the plan, if there is one, and wakes the threads whose requests the change answers.
-    /// Also returns whether the change has made work available where there was none before.
-    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
-        let mut ordered = self.ordered()?;
-        let result = ordered.turn(change);
+    /// Ends a change of the plan: wakes the threads whose requests it answers. Returns whether it
+    /// has made work available where there was none before.
+    pub(super) fn settle(&self, mut ordered: MutexGuard<'_, Ordered>) -> bool {
         let answered = ordered.settle();
         let rises = self.mirror_plan(&mut ordered);
         drop(ordered);
         // The thread that changed the plan may be in the middle of a task, so it keeps its slot.
         answered.iter().for_each(Event::open_owed);
-        Some((result, rises))
+        rises
     }
 
     /// Changes the number of slots.
@@ -177,8 +175,8 @@ impl Memory {
     /// memory.
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
         // Relaxed, all: for statistics.
-        let [declared, peak, sleeps] =
-            [&self.declared, &self.peak, &self.sleeps].map(|word| word.load(Ordering::Relaxed));
+        let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let (declared, peak, sleeps) = (read(&self.declared), read(&self.peak), read(&self.sleeps));
         match self.ordered() {
             Some(ordered) => (ordered.book().declared(), ordered.book().peak(), sleeps),
             None => (declared, peak, sleeps),

@@ -18,6 +18,7 @@ use crate::worker::watch;
 use std::sync::Arc;
 use tidegate_policy::memory::book;
 use tidegate_policy::show_size;
+use tidegate_sync::lock::MutexGuard;
 use tidegate_sync::stderr::print_line;
 
 /// Which planned task a worker looks for, and in which situation.
@@ -87,21 +88,23 @@ pub(super) fn release(
 
 /// Changes the plan, if the pool has one, and wakes the threads whose requests the change answers.
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
-    let (result, rises) = change_plan(pool, with)?;
-    if rises {
+    let mut plan = lock(pool)?;
+    let result = with(&mut plan);
+    if pool.memory.settle(plan) {
         // The change may have allowed a task to begin, and no other call publishes that task.
         wake::work_visible(pool, None);
     }
     Some(result)
 }
 
-/// Like [`change`], but the caller publishes the work. Also returns whether the change has made
-/// work available where there was none before.
-fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
+/// Locks the plan for a change, if the pool has one.
+fn lock(pool: &PoolInner) -> Option<MutexGuard<'_, Ordered>> {
     if !pool.memory.is_ordered() || pool.is_inherited() {
         return None;
     }
-    pool.memory.change(with)
+    let mut plan = pool.memory.ordered()?;
+    plan.turn();
+    Some(plan)
 }
 
 /// Adds tasks that the worker has forked. Returns an event to wait for if the worker must give its
@@ -110,8 +113,11 @@ pub(crate) fn fork(
     worker: WorkerThread<'_>,
     tasks: impl Iterator<Item = Task>,
 ) -> Option<Arc<Event>> {
-    let forked = change_plan(worker.pool(), |plan| plan.fork(worker.index, tasks));
-    forked?.0
+    let mut plan = lock(worker.pool())?;
+    let event = plan.fork(worker.index, tasks);
+    // The caller publishes the work.
+    let _ = worker.pool().memory.settle(plan);
+    event
 }
 
 /// Finds a planned task for this worker, or gives the worker's slot to another thread.

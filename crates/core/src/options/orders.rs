@@ -2,7 +2,7 @@
 //! contradict each other and are rejected.
 
 use super::environment::Environment;
-use super::{BuildError, Source, label};
+use super::{BuildError, Settings, Source, label};
 use std::fmt::Display;
 use tidegate_policy::tunables;
 use tidegate_policy::{MemoryPolicy, QueueKind, StealAmount, WaitPolicy};
@@ -15,27 +15,15 @@ pub(super) struct Orders {
     pub(super) memory: MemoryPolicy,
 }
 
-/// The values set on the builder, if any.
-type Given = (
-    Option<StealAmount>,
-    Option<WaitPolicy>,
-    Option<QueueKind>,
-    Option<MemoryPolicy>,
-);
-
 impl Orders {
-    pub(super) fn of(
-        (amount, wait, queue, memory): Given,
-        is_closed: bool,
-        environment: Environment,
-    ) -> Result<Self, BuildError> {
-        let amount = environment.option("Builder::steal", amount, &tunables::STEAL)?;
-        let wait = environment.option("Builder::wait", wait, &tunables::WAIT)?;
-        let queue = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
+    pub(super) fn of(given: &Settings, environment: Environment) -> Result<Self, BuildError> {
+        let amount = environment.option("Builder::steal", given.amount, &tunables::STEAL)?;
+        let wait = environment.option("Builder::wait", given.wait, &tunables::WAIT)?;
+        let queue = environment.option("Builder::queue", given.queue, &tunables::QUEUE)?;
         // A closed pool guarantees that all its threads run, so its tasks must not wait for memory.
-        let memory = match is_closed {
-            true => (MemoryPolicy::None, Source::Default),
-            false => environment.option("Builder::memory", memory, &tunables::SPACE)?,
+        let memory = match given.closed {
+            Some(_) => (MemoryPolicy::None, Source::Default),
+            None => environment.option("Builder::memory", given.memory, &tunables::SPACE)?,
         };
         let checked = memory.0.check();
         checked.map_err(|error| error.within("Builder::memory"))?;

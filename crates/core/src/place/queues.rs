@@ -16,7 +16,7 @@ pub(crate) struct Places {
 }
 
 /// Whether each group has a free CPU slot. Empty while no task waits in any place.
-pub(crate) type FreeGroups = Box<[bool]>;
+pub(crate) type FreeGroups = Vec<bool>;
 
 #[derive(Default)]
 struct Group {
@@ -28,8 +28,10 @@ struct Group {
 
 impl Places {
     pub(crate) fn new(layout: &Layout) -> Self {
+        let mut groups = vec![];
+        groups.resize_with(layout.groups(), Group::default);
         Self {
-            groups: (0..layout.groups()).map(|_| Group::default()).collect(),
+            groups: groups.into(),
             placed: AtomicUsize::new(0),
             away: AtomicUsize::new(0),
         }
@@ -66,7 +68,7 @@ impl Places {
         &self,
         group: usize,
         strict: bool,
-        wanted: impl Fn(&Task) -> bool,
+        wanted: &dyn Fn(&Task) -> bool,
     ) -> Option<Task> {
         let task = self.queue(group, strict).take_first(wanted)?;
         // Release: as in `push`.
@@ -75,18 +77,18 @@ impl Places {
     }
 
     /// Takes a `wanted` task from any place.
-    pub(super) fn take_anywhere(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
-        let queues = (0..self.groups.len()).flat_map(|group| [(group, false), (group, true)]);
-        let mut queues = queues.filter(|_| self.len() > 0);
-        queues.find_map(|(group, strict)| self.take(group, strict, &wanted))
+    pub(super) fn take_anywhere(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        let take = |queue| self.take(queue / 2, queue % 2 == 1, wanted);
+        (0..self.groups.len() * 2).find_map(take)
     }
 
     /// Returns which groups have a free CPU slot, as the argument for [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
-        let groups = if self.len() > 0 { self.groups.len() } else { 0 };
-        (0..groups)
-            .map(|group| ledger.cpu_slots().has_free_in(group))
-            .collect()
+        let mut free = vec![];
+        for group in 0..if self.len() > 0 { self.groups.len() } else { 0 } {
+            free.push(ledger.cpu_slots().has_free_in(group));
+        }
+        free
     }
 
     /// Whether a worker that gets a slot now could run a `wanted` task that waits in one of the
@@ -97,10 +99,13 @@ impl Places {
         strict: bool,
         wanted: impl Fn(&Task) -> bool,
     ) -> bool {
-        let offers = |(group, free): (&Group, &bool)| {
-            group.open.holds(&wanted) || (strict && *free && group.strict.holds(&wanted))
-        };
-        self.groups.iter().zip(free).any(offers)
+        self.offer_of(free, strict, &wanted)
+    }
+
+    fn offer_of(&self, free: &FreeGroups, strict: bool, wanted: &dyn Fn(&Task) -> bool) -> bool {
+        self.groups.iter().zip(free).any(|(group, free)| {
+            group.open.holds(wanted) || (strict && *free && group.strict.holds(wanted))
+        })
     }
 
     /// Like `offer`, but takes the free CPU slots from the ledger.

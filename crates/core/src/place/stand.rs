@@ -9,28 +9,22 @@ use crate::worker::{Worker, WorkerThread};
 
 /// Binds the worker's thread to the CPU of its CPU slot.
 pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
-    let cpu = worker
-        .position
-        .cpu_slot()
-        .and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
+    let cpu_slot = worker.position.cpu_slot();
+    let cpu = cpu_slot.and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
     worker.position.binding.to(cpu);
 }
 
 /// Returns the distance between the current CPU slots of two workers. For a worker that has none,
 /// its last one counts.
 pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
-    let cpu_slot = |t| {
-        pool.worker_if(t)
-            .and_then(|worker| worker.position.last_cpu_slot())
-    };
+    let cpu_slot = |t| pool.worker_if(t)?.position.last_cpu_slot();
     pool.layout().distance(cpu_slot(a), cpu_slot(b))
 }
 
 /// Returns the smallest place that this worker belongs to.
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
     let layout = worker.pool().layout();
-    let group = layout.around(worker.position.cpu_slot()).next();
-    PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
+    PlaceId::new(layout, layout.smallest(worker.position.cpu_slot()))
 }
 
 /// Returns the number of the smallest place that this worker belongs to, if it has a CPU slot.
@@ -40,11 +34,8 @@ pub fn number_here(worker: WorkerThread<'_>) -> Option<usize> {
 }
 
 pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
-    worker
-        .pool()
-        .layout()
-        .around(worker.position.cpu_slot())
-        .any(|g| g == group)
+    let layout = worker.pool().layout();
+    layout.is_around(worker.position.cpu_slot(), group)
 }
 
 /// Called when this thread becomes one of the pool's own threads. Records its CPU slot and, if the
@@ -88,22 +79,20 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
 /// Returns the workers that run a task of one of this worker's places without belonging to that
 /// place.
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
-    let pool = worker.pool();
-    let some = pool.places.any_away();
-    let around = some.then(|| pool.layout().around(worker.position.cpu_slot()));
-    around.into_iter().flatten().flat_map(move |group| {
+    let (pool, layout) = (worker.pool(), worker.pool().layout());
+    let mut takers = vec![];
+    let mut around = (pool.places.any_away()).then(|| layout.smallest(worker.position.cpu_slot()));
+    while let Some(group) = around {
         let away = pool.places.is_away(group);
-        let count = if away { pool.worker_count() } else { 0 };
-        let own = worker.index;
-        let runs_it = move |t: &usize| {
-            *t != own
-                && pool
-                    .worker_if(*t)
-                    .and_then(|worker| worker.position.home.get())
-                    == Some(group)
-        };
-        (0..count).filter(runs_it)
-    })
+        let runs_it = |worker: &Worker| worker.position.home.get() == Some(group);
+        for t in 0..if away { pool.worker_count() } else { 0 } {
+            if t != worker.index && pool.worker_if(t).is_some_and(runs_it) {
+                takers.push(t);
+            }
+        }
+        around = layout.parent(group);
+    }
+    takers.into_iter()
 }
 
 /// Called by a searching worker to take a task from another place. Until [`come_home`] is called,
@@ -112,10 +101,8 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     let (task, group) = take_elsewhere(worker)?;
     // If the worker has moved to that place to take the task, it does not run the task from
     // outside.
-    set_home(
-        worker,
-        Some(group).filter(|group| !is_in_group(worker, *group)),
-    );
+    let home = Some(group).filter(|group| !is_in_group(worker, *group));
+    set_home(worker, home);
     Some(task)
 }
 
@@ -130,9 +117,7 @@ pub(crate) fn come_home(worker: WorkerThread<'_>) {
 
 /// Sets the group whose task this worker runs from outside.
 fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
-    worker
-        .pool()
-        .places
-        .move_away(worker.position.home.get(), home);
+    let places = &worker.pool().places;
+    places.move_away(worker.position.home.get(), home);
     worker.position.home.set(home);
 }

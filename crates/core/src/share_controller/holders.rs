@@ -6,7 +6,7 @@ use crate::sleep::wake;
 use crate::worker::Worker;
 use tidegate_policy::Nanos;
 use tidegate_policy::share::{beside_long_tasks, is_next_turn, is_stuck};
-use tidegate_policy::slots::Ledger;
+use tidegate_policy::slots::{Ledger, Status};
 
 #[derive(Default)]
 pub(super) struct Holders {
@@ -41,22 +41,27 @@ impl Holders {
         now: Nanos,
     ) -> (usize, usize) {
         self.observe(pool, ledger, waits, now);
-        let judged = |t: usize| {
-            let silence = self.threads.get(t).copied().flatten();
-            silence.and_then(|silence| silence.stuck)
-        };
-        if !pool.preempts() {
-            // A thread that runs without a slot would get a lent one before a waiting task does.
-            let long = candidates(pool, ledger).filter_map(judged).count();
-            let running = candidates(pool, ledger).count();
-            return (beside_long_tasks(long, running, waits), 0);
+        let preempts = pool.preempts();
+        let (mut running, mut judged, mut stuck) = (0, 0, 0);
+        for t in ledger.running() {
+            // If the pool does not preempt, a thread that runs without a slot would get a lent one
+            // before a waiting task does.
+            if match preempts {
+                true => ledger.status(t) != Status::Running,
+                false => !needs_slot(pool, t),
+            } {
+                continue;
+            }
+            running += 1;
+            if let Some(is_stuck) = self.threads.get(t).and_then(|it| it.as_ref()?.stuck) {
+                judged += 1;
+                stuck += usize::from(is_stuck);
+            }
         }
-        let (mut stuck, mut silent) = (0, 0);
-        for is_stuck in ledger.holders().filter_map(judged) {
-            stuck += usize::from(is_stuck);
-            silent += 1;
+        match preempts {
+            true => (stuck, judged),
+            false => (beside_long_tasks(judged, running, waits), 0),
         }
-        (stuck, silent)
     }
 
     /// Continues to observe the threads that run and need slots.
@@ -64,21 +69,27 @@ impl Holders {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(pool.worker_count(), None);
         // A thread that has just been given a slot may have no worker yet.
-        for worker in candidates(pool, ledger).filter_map(|t| pool.worker_if(t)) {
-            let silence = before.get(worker.index).copied().flatten();
-            let silence = silence.filter(|silence| match pool.preempts() {
+        for t in ledger.running() {
+            let worker = pool.worker_if(t);
+            let Some(worker) = worker.filter(|worker| !worker.sleeper.needs_no_slot()) else {
+                continue;
+            };
+            let is_silent = |silence: &Silence| match pool.preempts() {
                 true => worker.deque.raised() & signal::PROBE != 0,
                 false => worker.tally.base_tasks.get() == silence.begun,
-            });
-            if waits && silence.is_none() && pool.preempts() {
-                worker.deque.raise(signal::PROBE);
-            }
-            let silence = silence.map_or_else(
-                || waits.then(|| Silence::begin(worker, now)),
-                |silence| Some(silence.go_on(pool, worker, now)),
-            );
-            if let Some(place) = self.threads.get_mut(worker.index) {
-                *place = silence;
+            };
+            let silence = match before.get(t) {
+                Some(Some(silence)) if is_silent(silence) => silence.go_on(pool, worker, now),
+                _ if waits => {
+                    if pool.preempts() {
+                        worker.deque.raise(signal::PROBE);
+                    }
+                    Silence::begin(worker, now)
+                }
+                _ => continue,
+            };
+            if let Some(place) = self.threads.get_mut(t) {
+                *place = Some(silence);
             }
         }
     }
@@ -95,20 +106,23 @@ impl Holders {
             return;
         }
         self.turned = Some(now);
-        let (first, second): (Vec<usize>, Vec<usize>) =
-            ledger.holders().partition(|t| *t >= self.next);
-        let chosen = first.into_iter().chain(second).take(ledger.owed());
-        wake::raise_at(pool, chosen.inspect(|t| self.next = t + 1), signal::TURN);
+        let mut owed = ledger.owed();
+        for part in [self.next..usize::MAX, 0..self.next] {
+            for t in ledger.holders() {
+                if owed > 0 && part.contains(&t) {
+                    (owed, self.next) = (owed - 1, t + 1);
+                    wake::raise_at(pool, std::iter::once(t), signal::TURN);
+                }
+            }
+        }
     }
 }
 
-/// Returns the threads that run and hold slots, or would get free ones. A thread that rose for its
-/// part of a broadcast gets none, so a slot lent for it would go to another thread.
-fn candidates(pool: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
-    let needs_slot = |worker: &Worker| !worker.sleeper.needs_no_slot();
-    ledger
-        .running()
-        .filter(move |t| pool.worker_if(*t).is_none_or(needs_slot))
+/// Whether a thread that runs has a slot, or would get a free one. A thread that rose for its part
+/// of a broadcast gets none, so a slot lent for it would go to another thread.
+fn needs_slot(pool: &PoolInner, t: usize) -> bool {
+    let worker = pool.worker_if(t);
+    worker.is_none_or(|worker| !worker.sleeper.needs_no_slot())
 }
 
 impl Silence {

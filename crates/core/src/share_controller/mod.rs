@@ -32,7 +32,7 @@ use std::time::Duration;
 use tidegate_machine::{CpuList, Limits};
 use tidegate_policy::trace::{NoTrace, Recorder, ShareController as Rules, Wait};
 use tidegate_policy::tunables::{ALONE_CYCLE, CHANGE_GAP, CONTROLLER_SLICE, TABLE_LOOK};
-use tidegate_policy::{Nanos, SharePolicy, share};
+use tidegate_policy::{DesireState, Nanos, SharePolicy, share};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
 use tidegate_sync::clock;
 use tidegate_sync::stderr::print_line;
@@ -387,7 +387,7 @@ impl ShareController {
 }
 
 fn rules(recorder: &impl Recorder, sharing: &Sharing) -> Rules {
-    let desire = sharing.desire_state.clone();
+    let desire = DesireState::new(&sharing.desire).expect("a checked policy");
     Rules::new(recorder, desire, sharing.est_cycle, sharing.share)
 }
 

@@ -5,37 +5,34 @@ use std::fmt;
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            workers,
-            allotment,
-            counters,
-            breakdown,
-            queue_wait,
-            steal_latency,
-            memory,
-            ..
-        } = self;
+        let (workers, allotment) = (self.workers, self.allotment);
         writeln!(f, "workers: {workers}, of which {allotment} may run now")?;
-        writeln!(f, "{counters}")?;
+        writeln!(f, "{}", self.counters)?;
+        let time = &self.breakdown;
         write!(
             f,
             "time: {:.3} s busy, {:.3} s stealing, {:.3} s asleep, {:.3} s ready but not running",
-            breakdown.busy, breakdown.stealing, breakdown.asleep, breakdown.ready_not_running
+            time.busy, time.stealing, time.asleep, time.ready_not_running
         )?;
-        for (name, histogram) in [("queue wait", queue_wait), ("steal latency", steal_latency)] {
+        let waited = [
+            ("queue wait", &self.queue_wait),
+            ("steal latency", &self.steal_latency),
+        ];
+        for (name, histogram) in waited {
             if histogram.count() > 0 {
                 write!(f, "\n{name}: {histogram}")?;
             }
         }
+        let memory = &self.memory;
         if memory.peak > 0 {
+            let (declared, peak, sleeps) = (memory.declared, memory.peak, memory.sleeps);
             write!(
                 f,
-                "\nmemory: {} bytes declared, at most {}, {} waits",
-                memory.declared, memory.peak, memory.sleeps
+                "\nmemory: {declared} bytes declared, at most {peak}, {sleeps} waits"
             )?;
         }
-        if self.blocking_limit_hits > 0 {
-            let hits = self.blocking_limit_hits;
+        let hits = self.blocking_limit_hits;
+        if hits > 0 {
             write!(
                 f,
                 "\nblocking: limit of blocking threads reached {hits} times"
@@ -50,28 +47,19 @@ impl fmt::Display for Stats {
 
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            dispatched,
-            stolen_joins,
-            steals,
-            attempts,
-            tasks_per_steal,
-            failed_busy,
-            failed_empty,
-            sleeps,
-            wakes,
-            ..
-        } = self;
+        let (dispatched, joins) = (self.dispatched, self.stolen_joins);
         writeln!(
             f,
-            "tasks: {dispatched} dispatched, {stolen_joins} joins with a stolen half"
+            "tasks: {dispatched} dispatched, {joins} joins with a stolen half"
         )?;
+        let (steals, attempts, each) = (self.steals, self.attempts, self.tasks_per_steal);
         writeln!(
             f,
-            "steals: {steals} of {attempts} attempts, {tasks_per_steal:.1} tasks each; \
-             {failed_busy} failed at a busy victim, {failed_empty} found nothing"
+            "steals: {steals} of {attempts} attempts, {each:.1} tasks each; \
+             {} failed at a busy victim, {} found nothing",
+            self.failed_busy, self.failed_empty
         )?;
-        write!(f, "sleeps: {sleeps}, with {wakes} wake-ups")
+        write!(f, "sleeps: {}, with {} wake-ups", self.sleeps, self.wakes)
     }
 }
 

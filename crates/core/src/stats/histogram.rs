@@ -20,10 +20,19 @@ const fn bound(bucket: usize) -> Nanos {
 }
 
 /// A histogram with a single writer, the worker that owns it.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct Durations {
     counts: [Count; BUCKETS],
     nanos: Count,
+}
+
+impl Default for Durations {
+    fn default() -> Self {
+        Self {
+            counts: std::array::from_fn(|_| Count::default()),
+            nanos: Count::default(),
+        }
+    }
 }
 
 impl Durations {
@@ -101,18 +110,21 @@ impl Histogram {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        let counts = self.counts.iter_mut().zip(other.counts);
-        counts.for_each(|(sum, count)| *sum += count);
+        for (bucket, count) in other.counts.iter().enumerate() {
+            self.counts[bucket] += count;
+        }
         self.sum += other.sum;
     }
 }
 
 fn show(nanos: Nanos) -> String {
-    let nanos = nanos as f64;
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
-    let unit = units.into_iter().find(|(scale, _)| nanos >= *scale);
-    let (scale, unit) = unit.unwrap_or((1.0, "ns"));
-    format!("{:.1} {unit}", nanos / scale)
+    let (scale, unit) = match nanos {
+        0..1_000 => (1.0, "ns"),
+        1_000..1_000_000 => (1e3, "us"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.1} {unit}", nanos as f64 / scale)
 }
 
 impl fmt::Display for Histogram {

@@ -34,7 +34,7 @@ fn times(place: &AtomicU32) -> u32 {
 }
 
 /// An owner and two thieves compete for values, and drop each value that they get.
-pub fn storm<Q: Queue<claim::Cell<Value>> + Default>() {
+pub fn storm<Q: Queue<claim::Cell<Value>> + Default + 'static>() {
     let places = places(many(5_000));
     let (mut owner, thieves) = claim::queue::<Q, Value>();
     let stop = AtomicBool::new(false);
@@ -69,7 +69,7 @@ pub fn storm<Q: Queue<claim::Cell<Value>> + Default>() {
 }
 
 /// The owner takes some values and leaves the others in the queue.
-pub fn left_over<Q: Queue<claim::Cell<Value>> + Default>() {
+pub fn left_over<Q: Queue<claim::Cell<Value>> + Default + 'static>() {
     // Under Miri, the smallest queue has room for 6 values.
     let places = places(if cfg!(miri) { 6 } else { 1_000 });
     let (mut owner, thieves) = claim::queue::<Q, Value>();

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub struct OnceBox<T> {
     /// Null, or a pointer from `Box::into_raw`. With only a shared reference, it changes at most
     /// once, from null to a value.
-    value: AtomicPtr<T>,
+    value: AtomicPtr<()>,
     /// Makes this type `Send` and `Sync` under the same conditions as `OnceLock`.
     owns: PhantomData<OnceLock<T>>,
 }
@@ -32,11 +32,11 @@ impl<T> OnceBox<T> {
     /// Returns the value, or `None` if the cell is empty.
     #[inline]
     pub fn get(&self) -> Option<&T> {
-        // Acquire pairs with the Release in `insert`.
+        // Acquire pairs with the Release in `publish`.
         let value = self.value.load(Ordering::Acquire);
         // SAFETY: the pointer is null or points to a live box, which is freed only with
         // `&mut self`.
-        unsafe { value.as_ref() }
+        unsafe { value.cast::<T>().as_ref() }
     }
 
     /// Returns the value. Creates it with `init` if it doesn't exist yet.
@@ -53,17 +53,13 @@ impl<T> OnceBox<T> {
     #[cold]
     pub fn insert(&self, value: T) -> (&T, Option<T>) {
         let new = Box::into_raw(Box::new(value));
-        // Release pairs with the Acquire in `get`. Acquire on failure pairs with the winner's
-        // Release.
-        let (order, failed) = (Ordering::Release, Ordering::Acquire);
-        let exchanged = self.value.compare_exchange(null_mut(), new, order, failed);
-        match exchanged {
+        match publish(&self.value, new.cast()) {
             // SAFETY: the pointer comes from `Box::into_raw` above, and its box is freed only with
             // `&mut self`.
             Ok(_) => (unsafe { &*new }, None),
             Err(kept) => {
                 // SAFETY: as in `get`.
-                let kept = unsafe { &*kept };
+                let kept = unsafe { &*kept.cast::<T>() };
                 // SAFETY: the pointer comes from `Box::into_raw` above, and no other thread has
                 // seen it.
                 (kept, Some(*unsafe { Box::from_raw(new) }))
@@ -74,7 +70,7 @@ impl<T> OnceBox<T> {
     /// Returns the value, or `None` if the cell is empty.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         // SAFETY: as in `get`, and `&mut self` makes the access exclusive.
-        unsafe { self.value.get_mut().as_mut() }
+        unsafe { self.value.get_mut().cast::<T>().as_mut() }
     }
 
     /// Takes the value out and leaves the cell empty.
@@ -82,8 +78,15 @@ impl<T> OnceBox<T> {
         let value = std::mem::replace(self.value.get_mut(), null_mut());
         // SAFETY: the pointer comes from `Box::into_raw` in `insert`, and nothing points to it any
         // more.
-        (!value.is_null()).then(|| *unsafe { Box::from_raw(value) })
+        (!value.is_null()).then(|| *unsafe { Box::from_raw(value.cast::<T>()) })
     }
+}
+
+/// Stores `new` if the cell is empty; compiled once for all types. The error is the cell's value.
+fn publish(cell: &AtomicPtr<()>, new: *mut ()) -> Result<*mut (), *mut ()> {
+    // Release pairs with the Acquire in `get`. Acquire on failure pairs with the winner's Release.
+    let (order, failed) = (Ordering::Release, Ordering::Acquire);
+    cell.compare_exchange(null_mut(), new, order, failed)
 }
 
 impl<T> Default for OnceBox<T> {
@@ -97,7 +100,7 @@ impl<T> Drop for OnceBox<T> {
         let value = *self.value.get_mut();
         if !value.is_null() {
             // SAFETY: as in `take`.
-            drop(unsafe { Box::from_raw(value) });
+            drop(unsafe { Box::from_raw(value.cast::<T>()) });
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::task_local::TaskLocal;
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::iter::successors;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_core::door::nanos;
@@ -135,13 +134,19 @@ impl CancelToken {
 
     fn is_set(&self) -> bool {
         let is_past = |deadline| clock::now() >= deadline;
-        self.lineage()
-            .any(|token| token.was_cancelled_itself() || token.0.deadline.is_some_and(is_past))
+        self.is_or_descends(|it| it.was_cancelled_itself() || it.0.deadline.is_some_and(is_past))
     }
 
-    /// Returns this token, then its parent, and so on.
-    fn lineage(&self) -> impl Iterator<Item = &Self> {
-        successors(Some(self), |token| token.0.parent.as_ref())
+    /// Whether `is_it` holds for this token, or for its parent, and so on.
+    fn is_or_descends(&self, is_it: impl Fn(&Self) -> bool) -> bool {
+        let mut token = self;
+        while !is_it(token) {
+            match &token.0.parent {
+                Some(parent) => token = parent,
+                None => return false,
+            }
+        }
+        true
     }
 
     /// Returns an error if the token [is cancelled](Self::is_cancelled).
@@ -184,7 +189,7 @@ impl CancelToken {
     /// Whether the running task's token is this token or a descendant of it.
     pub(super) fn covers_task(&self) -> bool {
         let is_this = |token: &Self| Arc::ptr_eq(&token.0, &self.0);
-        let descends = |token: &Option<Self>| token.iter().flat_map(Self::lineage).any(is_this);
+        let descends = |it: &Option<Self>| it.as_ref().is_some_and(|it| it.is_or_descends(is_this));
         TOKEN.peek(descends).unwrap_or(false)
     }
 

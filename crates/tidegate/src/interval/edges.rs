@@ -281,15 +281,21 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
 /// The general case of `kinship`: walks from both nodes up to the root.
 fn walked(from: Place, to: Place) -> Kinship {
     let way = |node: NonNull<Core>| {
-        // SAFETY: the ancestors of a node that has not ended are alive, or the walk keeps them
-        // alive.
-        let parent = |node: &NonNull<Core>| unsafe { node.as_ref() }.parent;
-        let mut way: Vec<_> = std::iter::successors(Some(node), parent).collect();
+        let (mut way, mut next) = (vec![], Some(node));
+        while let Some(node) = next {
+            way.push(node);
+            // SAFETY: the ancestors of a node that has not ended are alive, or the walk keeps them
+            // alive.
+            next = unsafe { node.as_ref() }.parent;
+        }
         way.reverse();
         way
     };
     let (a, b) = (way(from.0), way(to.0));
-    let common = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let mut common = 0;
+    while common < a.len() && a.get(common) == b.get(common) {
+        common += 1;
+    }
     match (a.get(common), b.get(common)) {
         (None, _) if from.1 == Which::Start => Kinship::Implied,
         (None, _) => Kinship::Reversed,
@@ -345,14 +351,18 @@ pub(super) unsafe fn targets(list: &AtomicPtr<Edge>) -> impl Iterator<Item = Pla
     if next == Edge::OCCURRED {
         next = null_mut();
     }
-    let edges = std::iter::from_fn(move || {
-        // SAFETY: an edge stays in the list until the point occurs (1).
-        let edge = unsafe { next.as_ref() }?;
-        // Relaxed, both: the values were acquired with the list.
-        next = edge.after.load(Ordering::Relaxed);
-        Some(Edge::decode(edge.target.load(Ordering::Relaxed)))
-    });
-    edges.flatten()
+    std::iter::from_fn(move || {
+        loop {
+            // SAFETY: an edge stays in the list until the point occurs (1).
+            let edge = unsafe { next.as_ref() }?;
+            // Relaxed, both: the values were acquired with the list.
+            next = edge.after.load(Ordering::Relaxed);
+            let target = Edge::decode(edge.target.load(Ordering::Relaxed));
+            if target.is_some() {
+                return target;
+            }
+        }
+    })
 }
 
 #[cfg(all(test, not(loom)))]

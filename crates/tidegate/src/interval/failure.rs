@@ -287,7 +287,7 @@ impl fmt::Display for Failure {
             }
         }
         let between = self.chain.len().saturating_sub(1);
-        for outer in self.chain[..between].iter().skip(1) {
+        for outer in self.chain.get(1..between).unwrap_or_default() {
             write!(f, ", in {}", outer.escape_debug())?;
         }
         match self.more {

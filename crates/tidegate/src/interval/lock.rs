@@ -208,22 +208,16 @@ impl Lock {
         while let Some(node) = next {
             // SAFETY: the first node is a draft; each other node contains it, and so has not ended.
             let around = unsafe { node.as_ref() };
-            let locks = || around.extras().map(|extras| extras.lock().locks.clone());
-            for other in locks().unwrap_or_default() {
-                if other == *self {
-                    return Err(UsageError::new(
-                        UsageErrorKind::LockTwice,
-                        core.name(),
-                        around.name(),
-                    ));
-                }
-                if other.0.number > self.0.number && !std::ptr::eq(around, core) {
-                    return Err(UsageError::new(
-                        UsageErrorKind::LockOrder,
-                        core.name(),
-                        around.name(),
-                    ));
-                }
+            let wrong = around.extras().and_then(|extras| {
+                let extras = extras.lock();
+                extras.locks.iter().find_map(|other| match other {
+                    _ if other == self => Some(UsageErrorKind::LockTwice),
+                    _ if std::ptr::eq(around, core) || other.0.number < self.0.number => None,
+                    _ => Some(UsageErrorKind::LockOrder),
+                })
+            });
+            if let Some(wrong) = wrong {
+                return Err(UsageError::new(wrong, core.name(), around.name()));
             }
             // The body that called an inline interval resumes only when the inline interval has
             // ended, so the body's interval counts as enclosing.

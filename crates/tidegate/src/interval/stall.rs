@@ -6,7 +6,6 @@
 use super::edges::{self, Place};
 use super::node::{Core, DRAFT, Which};
 use super::tree::Tree;
-use std::collections::HashMap;
 use std::fmt;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
@@ -19,22 +18,24 @@ pub(super) struct Stall {
     /// The number of the root's children that have not ended.
     count: u32,
     /// Which intervals wait, and what they wait for; causes come before their consequences.
-    waits: Vec<String>,
+    waits: String,
 }
 
 impl Stall {
     /// Describes the stall of a tree that has no task left although its root has not ended.
     pub(super) fn of(tree: &Tree, root: &Core) -> Self {
         let waiting = Waiting::in_tree(tree);
-        let mut waits: Vec<_> = waiting
-            .nodes
-            .iter()
-            .map(|node| waiting.reason(node))
-            .collect();
-        waits.sort_by_key(|(rank, _)| *rank);
+        let mut waits = vec![];
+        for rank in 0..=3 {
+            for node in &waiting.nodes {
+                if waits.len() < MOST_LISTED {
+                    waits.extend(waiting.reason(node, rank));
+                }
+            }
+        }
         Self {
             count: count(root, Which::End),
-            waits: waits.into_iter().map(|(_, text)| text).collect(),
+            waits: list(&waits, waiting.nodes.len(), "; "),
         }
     }
 }
@@ -48,7 +49,7 @@ impl fmt::Display for Stall {
         if self.waits.is_empty() {
             return write!(f, "; to see which, name them with IntervalBuilder::named");
         }
-        write!(f, ": {}", list(&self.waits, self.waits.len(), "; "))
+        write!(f, ": {}", self.waits)
     }
 }
 
@@ -64,67 +65,62 @@ struct Node<'a> {
 struct Waiting<'a> {
     /// The watched intervals that have not ended, in the order in which they were created.
     nodes: Vec<Node<'a>>,
-    /// For each point, the points of watched intervals that it waits for, as text.
-    before: HashMap<Place, Vec<String>>,
 }
 
 impl<'a> Waiting<'a> {
     fn in_tree(tree: &'a Tree) -> Self {
-        let mut nodes: Vec<Node<'a>> = tree
-            .watched()
-            .into_iter()
-            .map(|(node, created_at)| {
-                // SAFETY: the node has not ended, so the runtime's reference keeps it alive, and no
-                // task is left that could end it.
-                let core = unsafe { node.as_ref() };
-                let title = match created_at {
-                    Some(place) if core.origin().is_none() => format!("{} ({place})", core.label()),
-                    _ => core.title(),
-                };
-                let label = match core.is_named() {
-                    true => core.label(),
-                    false => title.clone(),
-                };
-                Node { core, label, title }
-            })
-            .collect();
-        nodes.sort_by_cached_key(|node| path(node.core));
-        let mut before: HashMap<Place, Vec<String>> = HashMap::new();
-        for Node { core, label, .. } in &nodes {
-            for (which, word) in [(Which::Start, "start"), (Which::End, "end")] {
-                let text = format!("the {word} of {label}");
-                // SAFETY: 1. nothing in the tree occurs any more.
-                let targets = unsafe { edges::targets(core.words(which).after) };
-                let parent = core.parent.filter(|_| which == Which::End);
-                for place in targets.chain(parent.map(|parent| (parent, Which::End))) {
-                    before.entry(place).or_default().push(text.clone());
-                }
-            }
+        let mut nodes = vec![];
+        for (node, created_at) in tree.watched() {
+            // SAFETY: the node has not ended, so the runtime's reference keeps it alive, and no
+            // task is left that could end it.
+            let core = unsafe { node.as_ref() };
+            let title = match created_at {
+                Some(place) if core.origin().is_none() => format!("{} ({place})", core.label()),
+                _ => core.title(),
+            };
+            let label = match core.is_named() {
+                true => core.label(),
+                false => title.clone(),
+            };
+            nodes.push(Node { core, label, title });
         }
-        Self { nodes, before }
+        nodes.sort_by_cached_key(|node| path(node.core));
+        Self { nodes }
     }
 
-    /// Describes what this interval waits for. The number is the rank of that reason in the report;
-    /// causes have lower ranks than consequences.
-    fn reason(&self, Node { core, title, .. }: &Node<'_>) -> (u8, String) {
+    /// Describes what this interval waits for, if that reason has this `rank` in the report; causes
+    /// have lower ranks than consequences.
+    fn reason(&self, Node { core, title, .. }: &Node<'_>, rank: u8) -> Option<String> {
         let which = match core.start().has_occurred() {
             true => Which::End,
             false => Which::Start,
         };
-        let count = count(core, which);
-        match (which, count) {
-            (Which::Start, DRAFT..) => (0, format!("{title} was never scheduled")),
-            (_, 0) => (1, format!("{title} waits for {}", self.lock(core))),
-            _ => {
+        Some(match (rank, which, count(core, which)) {
+            (0, Which::Start, DRAFT..) => format!("{title} was never scheduled"),
+            (1, _, 0) => format!("{title} waits for {}", self.lock(core)),
+            (2, Which::Start, count @ 1..DRAFT) | (3, Which::End, count @ 1..) => {
                 let points = self.points((NonNull::from(*core), which), count as usize);
-                (2 + which as u8, format!("{title} waits for {points}"))
+                format!("{title} waits for {points}")
             }
-        }
+            _ => return None,
+        })
     }
 
     /// Describes the `count` points that a point waits for.
     fn points(&self, place: Place, count: usize) -> String {
-        let mut known = self.before.get(&place).cloned().unwrap_or_default();
+        let mut known: Vec<String> = vec![];
+        for Node { core, label, .. } in &self.nodes {
+            for (which, word) in [(Which::Start, "start"), (Which::End, "end")] {
+                // SAFETY: 1. nothing in the tree occurs any more.
+                let targets = unsafe { edges::targets(core.words(which).after) };
+                let parent = core.parent.filter(|_| which == Which::End);
+                for target in targets.chain(parent.map(|parent| (parent, Which::End))) {
+                    if target == place {
+                        known.push(format!("the {word} of {label}"));
+                    }
+                }
+            }
+        }
         let unknown = count - known.len();
         known.dedup();
         match known.is_empty() {
@@ -140,12 +136,11 @@ impl<'a> Waiting<'a> {
             extras.locks.get(extras.held).cloned()
         });
         let holds = |node: &&Node<'_>| {
-            let extras = node.core.extras().map(|extras| extras.lock());
-            extras.is_some_and(|extras| {
-                extras.locks[..extras.held]
-                    .iter()
-                    .any(|lock| Some(lock) == wanted.as_ref())
-            })
+            let (Some(extras), Some(wanted)) = (node.core.extras(), &wanted) else {
+                return false;
+            };
+            let extras = extras.lock();
+            extras.locks[..extras.held].contains(wanted)
         };
         match self.nodes.iter().find(holds) {
             Some(holder) => format!("a lock that {} holds", holder.label),
@@ -162,11 +157,13 @@ fn count(core: &Core, which: Which) -> u32 {
 
 /// Returns the child numbers of the intervals on the path from the root to this one.
 fn path(core: &Core) -> Vec<u32> {
-    // SAFETY: the ancestors of an interval that has not ended have not ended either.
-    let parent = |core: &&Core| core.parent.map(|parent| unsafe { parent.as_ref() });
-    let mut path: Vec<u32> = std::iter::successors(Some(core), parent)
-        .map(|core| core.number)
-        .collect();
+    let (mut path, mut next) = (vec![core.number], core.parent);
+    while let Some(parent) = next {
+        // SAFETY: the ancestors of an interval that has not ended have not ended either.
+        let parent = unsafe { parent.as_ref() };
+        path.push(parent.number);
+        next = parent.parent;
+    }
     path.reverse();
     path
 }
@@ -174,7 +171,11 @@ fn path(core: &Core) -> Vec<u32> {
 /// Joins the first [`MOST_LISTED`] texts, and adds how many of the `count` items are not listed.
 fn list(texts: &[String], count: usize, separator: &str) -> String {
     let listed = &texts[..texts.len().min(MOST_LISTED)];
-    let all = listed.join(separator);
+    let mut all = String::new();
+    for text in listed {
+        all += if all.is_empty() { "" } else { separator };
+        all += text;
+    }
     match count - listed.len() {
         0 => all,
         rest => format!("{all}{separator}and {rest} more"),
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn unnamed_intervals_are_counted() {
         let stall = |count| {
-            let waits = Vec::new();
+            let waits = String::new();
             Stall { count, waits }.to_string()
         };
         let hint = "; to see which, name them with IntervalBuilder::named";

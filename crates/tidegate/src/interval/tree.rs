@@ -4,7 +4,7 @@ use super::failure::{Cause, Failure};
 use super::lock::Lock;
 use super::node::{Core, mark};
 use super::record::Log;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 
 /// The intervals that the report of a stall lists, each with the source location that created it,
 /// if known.
-type Watched = BTreeMap<NonNull<Core>, Option<&'static Location<'static>>>;
+type Watched = HashMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
 /// Data shared by the intervals of a tree. It lies in the stack frame of the call that runs the
 /// inline interval.
@@ -210,8 +210,12 @@ impl Tree {
         }
     }
 
-    pub(super) fn watched(&self) -> Watched {
-        self.watched.lock().clone()
+    pub(super) fn watched(&self) -> Vec<(NonNull<Core>, Option<&'static Location<'static>>)> {
+        let mut watched = vec![];
+        for (node, created_at) in &*self.watched.lock() {
+            watched.push((*node, *created_at));
+        }
+        watched
     }
 
     pub(super) fn is_unordered(&self) -> bool {

@@ -1,7 +1,6 @@
 //! A condition variable.
 
 use super::{MutexGuard, is_simulated, taken};
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{self, Arc, LockResult, PoisonError};
@@ -29,7 +28,7 @@ use tidegate_sync::simulation::{access, block, serial_here};
 pub struct Condvar {
     inner: sync::Condvar,
     /// The threads of simulations that wait, in the order in which they began.
-    waiting: sync::Mutex<VecDeque<Waiter>>,
+    waiting: sync::Mutex<Vec<Waiter>>,
     /// The number of these threads.
     waiting_count: AtomicUsize,
 }
@@ -73,7 +72,7 @@ impl Condvar {
     pub const fn new() -> Self {
         Self {
             inner: sync::Condvar::new(),
-            waiting: sync::Mutex::new(VecDeque::new()),
+            waiting: sync::Mutex::new(Vec::new()),
             waiting_count: AtomicUsize::new(0),
         }
     }
@@ -235,7 +234,7 @@ impl Condvar {
         access("begins to wait for a condition variable");
         let notified = Arc::new(AtomicBool::new(false));
         self.edit(|waiting| {
-            waiting.push_back(Waiter {
+            waiting.push(Waiter {
                 simulation: serial_here(),
                 is_notified: notified.clone(),
             });
@@ -275,7 +274,7 @@ impl Condvar {
     }
 
     /// Changes the list of the threads of simulations that wait.
-    fn edit(&self, change: impl FnOnce(&mut VecDeque<Waiter>)) {
+    fn edit(&self, change: impl FnOnce(&mut Vec<Waiter>)) {
         let waiting = self.waiting.lock();
         let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
         change(&mut waiting);
