@@ -4,6 +4,20 @@
 //! when the pool is built, so methods may be called in any order and an error can mention every
 //! option involved.
 
+/// Defines a setter for each row: its name, its argument, and the setting.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) sets $field:ident;)*) => {
+        impl<P> Builder<P> {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $value: $type) -> Self {
+                self.settings.$field = Some($value);
+                self
+            }
+        )*}
+    };
+}
+
 mod build;
 mod queued;
 #[cfg(all(feature = "testing", not(loom)))]
@@ -60,7 +74,7 @@ impl<P> Default for Builder<P> {
     }
 }
 
-impl<P> Builder<P> {
+setters! {
     /// Sets the number of workers, i.e. how many tasks may run at once: 1 to 4096
     /// (`TIDEGATE_WORKERS`).
     ///
@@ -73,11 +87,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.workers(), 3);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn workers(mut self, workers: usize) -> Self {
-        self.settings.workers = Some(workers);
-        self
-    }
+    workers(workers: usize) sets workers;
 
     /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
     ///
@@ -89,11 +99,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn idle(mut self, idle: IdlePolicy) -> Self {
-        self.settings.idle = Some(idle);
-        self
-    }
+    idle(idle: IdlePolicy) sets idle;
 
     /// Sets custom code that decides what a worker does when it finds no work. By default,
     /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
@@ -148,11 +154,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn backoff(mut self, backoff: BackoffFactory) -> Self {
-        self.settings.backoff = Some(backoff);
-        self
-    }
+    backoff(backoff: BackoffFactory) sets backoff;
 
     /// Sets how many tasks one steal takes (`TIDEGATE_STEAL`). The default is [`StealAmount::One`].
     ///
@@ -169,11 +171,7 @@ impl<P> Builder<P> {
     /// assert!(builder.build().is_err());
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn steal(mut self, amount: StealAmount) -> Self {
-        self.settings.amount = Some(amount);
-        self
-    }
+    steal(amount: StealAmount) sets amount;
 
     /// Sets how a thief chooses its victims (`TIDEGATE_VICTIM`). The default is
     /// [`VictimPolicy::Hierarchical`], which prefers near victims.
@@ -186,11 +184,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn victim(mut self, victim: VictimPolicy) -> Self {
-        self.settings.victim = Some(victim);
-        self
-    }
+    victim(victim: VictimPolicy) sets victim;
 
     /// Sets which tasks a waiting worker may run (`TIDEGATE_WAIT`).
     ///
@@ -203,11 +197,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn wait(mut self, wait: WaitPolicy) -> Self {
-        self.settings.wait = Some(wait);
-        self
-    }
+    wait(wait: WaitPolicy) sets wait;
 
     /// Sets the kind of queue in which a worker keeps its tasks (`TIDEGATE_QUEUE`). The default is
     /// [`QueueKind::Split`].
@@ -227,11 +217,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn queue(mut self, queue: QueueKind) -> Self {
-        self.settings.queue = Some(queue);
-        self
-    }
+    queue(queue: QueueKind) sets queue;
 
     /// Sets which tasks get the memory they request, and which must wait for it
     /// (`TIDEGATE_MEMORY`); see [`memory::reserve`](crate::memory::reserve).
@@ -252,11 +238,7 @@ impl<P> Builder<P> {
     /// assert!(pool.install(|| memory::reserve(65 << 20)).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn memory(mut self, memory: MemoryPolicy) -> Self {
-        self.settings.memory = Some(memory);
-        self
-    }
+    memory(memory: MemoryPolicy) sets memory;
 
     /// Sets what the workers of a place share (`TIDEGATE_PLACES`); see [`PlaceId`](crate::PlaceId).
     /// The default is [`PlaceBy::Cache`], the last-level cache. [`PlaceBy::Each`] accepts 1 to 4096
@@ -271,11 +253,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.places().len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn places(mut self, places: PlaceBy) -> Self {
-        self.settings.places = Some(places);
-        self
-    }
+    places(places: PlaceBy) sets places;
 
     /// Sets whether each running thread of the pool is bound to one CPU (`TIDEGATE_BIND`). The
     /// default is false, so that the kernel can move threads off CPUs that other programs need.
@@ -289,11 +267,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn bind(mut self, bind: bool) -> Self {
-        self.settings.bind = Some(bind);
-        self
-    }
+    bind(bind: bool) sets bind;
 
     /// Uses this topology instead of the machine's. Places and distances are computed from it. The
     /// default is the topology that the operating system reports.
@@ -308,11 +282,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.places().len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn topology(mut self, topology: Topology) -> Self {
-        self.settings.topology = Some(topology);
-        self
-    }
+    topology(topology: Topology) sets topology;
 
     /// Sets how many threads the pool may have beyond one per worker, for waiting workers and
     /// guests (`TIDEGATE_SPARE_THREADS`).
@@ -325,11 +295,7 @@ impl<P> Builder<P> {
     /// let builder = tidegate::Pool::builder().workers(2).spare_threads(1);
     /// assert!(builder.max_threads(8).build().is_err()); // 2 and 1 are 3.
     /// ```
-    #[must_use]
-    pub fn spare_threads(mut self, threads: usize) -> Self {
-        self.settings.spare_threads = Some(threads);
-        self
-    }
+    spare_threads(threads: usize) sets spare_threads;
 
     /// Sets how many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`). The range
     /// is from the number of workers to 32768. The default is four per worker, or the number of
@@ -343,11 +309,7 @@ impl<P> Builder<P> {
     /// let builder = tidegate::Pool::builder().workers(2);
     /// assert!(builder.max_threads(1).build().is_err());
     /// ```
-    #[must_use]
-    pub fn max_threads(mut self, threads: usize) -> Self {
-        self.settings.max_threads = Some(threads);
-        self
-    }
+    max_threads(threads: usize) sets max_threads;
 
     /// Sets how many threads may be in [`blocking`](fn@crate::blocking) calls without counting
     /// towards [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is
@@ -366,11 +328,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.install(|| tidegate::blocking(|| "from a slow disk")), "from a slow disk");
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn max_blocking_threads(mut self, threads: usize) -> Self {
-        self.settings.max_blocking_threads = Some(threads);
-        self
-    }
+    max_blocking_threads(threads: usize) sets max_blocking_threads;
 
     /// Sets whether the pool shares the machine's CPUs with other jobs of the same user
     /// (`TIDEGATE_SHARE`).
@@ -385,11 +343,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.stats().allotment, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn share(mut self, share: SharePolicy) -> Self {
-        self.settings.share = Some(share);
-        self
-    }
+    share(share: SharePolicy) sets share;
 
     /// Sets the pool's weight relative to other jobs: 1 to 10000, by default 100
     /// (`TIDEGATE_WEIGHT`). A job with twice the weight gets twice as many CPUs.
@@ -399,11 +353,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn weight(mut self, weight: usize) -> Self {
-        self.settings.weight = Some(weight);
-        self
-    }
+    weight(weight: usize) sets weight;
 
     /// Sets how the pool estimates its desire, i.e. how many CPUs it could put to good use
     /// (`TIDEGATE_DESIRE`). The default is [`DesirePolicy::Steady`].
@@ -413,11 +363,7 @@ impl<P> Builder<P> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn desire(mut self, desire: DesirePolicy) -> Self {
-        self.settings.desire = Some(desire);
-        self
-    }
+    desire(desire: DesirePolicy) sets desire;
 
     /// Sets the time between two estimates of the pool's desire: 100 us to 100 ms, by default 5 ms
     /// (`TIDEGATE_EST_CYCLE`).
@@ -443,12 +389,26 @@ impl<P> Builder<P> {
     /// assert_eq!(refused.map(|refused| refused.to_string()), Some(error.to_owned()));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn est_cycle(mut self, time: Duration) -> Self {
-        self.settings.est_cycle = Some(time);
-        self
-    }
+    est_cycle(time: Duration) sets est_cycle;
 
+    /// Sets the size of each thread's stack, in bytes: 64 KiB to 64 GiB (1 GiB on 32-bit machines),
+    /// by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched use memory.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).stack_size(64 << 20).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    stack_size(bytes: usize) sets stack_size;
+
+    /// Sets whether the pool prints a line to standard error when it is first used: its number of
+    /// workers, the reason for that number, and the options that differ from their defaults
+    /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. A pool that shares the machine also
+    /// prints where it finds the other jobs.
+    explain(on: bool) sets explain;
+}
+
+impl<P> Builder<P> {
     /// Sets the name of the pool. Each thread of the pool is named after the pool and its own
     /// number, like `render-0`. The default is `tidegate`; in the table of jobs, an unnamed pool is
     /// listed under its program's name. An empty name counts as none. [`build`](Self::build)
@@ -463,30 +423,6 @@ impl<P> Builder<P> {
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = Some(name.into()).filter(|name| !name.is_empty());
-        self
-    }
-
-    /// Sets the size of each thread's stack, in bytes: 64 KiB to 64 GiB (1 GiB on 32-bit machines),
-    /// by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched use memory.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).stack_size(64 << 20).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.settings.stack_size = Some(bytes);
-        self
-    }
-
-    /// Sets whether the pool prints a line to standard error when it is first used: its number of
-    /// workers, the reason for that number, and the options that differ from their defaults
-    /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. A pool that shares the machine also
-    /// prints where it finds the other jobs.
-    #[must_use]
-    pub fn explain(mut self, on: bool) -> Self {
-        self.settings.explain = Some(on);
         self
     }
 

@@ -3,7 +3,7 @@
 use super::Builder;
 use tidegate_policy::Priority;
 
-impl<P> Builder<P> {
+setters! {
     /// Sets the class of the tasks that threads outside all pools spawn into this pool
     /// (`TIDEGATE_PRIORITY`), and of what these tasks spawn in turn. The default is
     /// [`Priority::Normal`]. A task of another pool passes its own class on, and
@@ -22,11 +22,7 @@ impl<P> Builder<P> {
     /// assert_eq!((answer.join(), cleanup.join()), (42, "cleaned up"));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn priority(mut self, priority: Priority) -> Self {
-        self.settings.priority = Some(priority);
-        self
-    }
+    priority(priority: Priority) sets priority;
 
     /// Sets within how many dispatches the pool begins a task of each class that has tasks: 3 to
     /// 1000000, by default 64 (`TIDEGATE_PRIORITY_AGING`). A dispatch is the begin of a task by a
@@ -42,11 +38,7 @@ impl<P> Builder<P> {
     ///     "invalid value 2 for Builder::priority_aging: expected an integer from 3 to 1000000"
     /// );
     /// ```
-    #[must_use]
-    pub fn priority_aging(mut self, dispatches: usize) -> Self {
-        self.settings.priority_aging = Some(dispatches);
-        self
-    }
+    priority_aging(dispatches: usize) sets priority_aging;
 
     /// Sets how many tasks spawned by callers outside the pool may wait in the queue until a worker
     /// begins them: at least 1. By default there is no bound.
@@ -65,9 +57,5 @@ impl<P> Builder<P> {
     /// assert_eq!(parts.into_iter().map(|part| part.join()).sum::<u32>(), 4950);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
-    #[must_use]
-    pub fn max_queued(mut self, tasks: usize) -> Self {
-        self.settings.max_queued = Some(tasks);
-        self
-    }
+    max_queued(tasks: usize) sets max_queued;
 }

@@ -8,7 +8,6 @@
 use super::blocking;
 use super::look::Seen;
 use super::looks::{Asked, Looks};
-use crate::events;
 use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::sleep::look;
@@ -225,7 +224,7 @@ pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>
 }
 
 pub(crate) fn unpark(pool: &PoolInner, t: usize) {
-    events::wake(pool.name(), t);
+    watch::wakes(pool, t);
     pool.worker(t).sleeper.wake();
 }
 

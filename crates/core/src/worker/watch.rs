@@ -3,6 +3,7 @@
 
 use super::{Worker, WorkerThread};
 use crate::events;
+use crate::pool::PoolInner;
 use crate::stats::Phase;
 use crate::trace::Event;
 
@@ -26,6 +27,11 @@ pub(crate) fn stole(worker: WorkerThread<'_>, victim: &Worker, tasks: u64) {
 pub(crate) fn parks(worker: WorkerThread<'_>, why: Phase) -> Phase {
     events::park(worker.pool().name(), worker.index, why);
     enter_phase(worker, why)
+}
+
+/// Tells that the calling thread wakes worker `t`.
+pub(crate) fn wakes(pool: &PoolInner, t: usize) {
+    events::wake(pool.name(), t);
 }
 
 /// Tells that the worker has given its slot to worker `to`, whose latch it has opened.
