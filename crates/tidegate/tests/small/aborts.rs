@@ -1,7 +1,9 @@
 //! `Handle::abort_on_drop` and `CancelToken::spawn`.
 
-mod support;
-
+use crate::support::aborts::{Bomb, reporting_pool, running};
+use crate::support::book::Book;
+use crate::support::futures::{Signal, yields};
+use crate::support::{Gate, bare_pool, built, until, watched};
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -9,10 +11,6 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use support::aborts::{Bomb, reporting_pool, running};
-use support::book::Book;
-use support::futures::{Signal, yields};
-use support::{Gate, bare_pool, built, until, watched};
 use tidegate::policy::Priority;
 use tidegate::{CancelToken, Cancelled, Handle, Pool, check_cancelled};
 

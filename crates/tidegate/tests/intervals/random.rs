@@ -1,10 +1,8 @@
 //! Random graphs of intervals: every edge is respected, locks exclude each other, every interval
 //! runs once, and a failure skips only the intervals after it.
 
-mod support;
-
+use crate::support::{built, soak, watched};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use support::{built, soak, watched};
 use tidegate::interval::{IntervalBuilder, Lock, UsageErrorKind};
 use tidegate::{
     Pool,

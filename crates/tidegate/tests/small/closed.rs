@@ -1,13 +1,11 @@
 //! Closed pools on few threads, small enough for Miri.
 
-mod support;
-
+use crate::support::{Gate, Tally, fib, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
-use support::{Gate, Tally, fib, watched};
 use tidegate::policy::{Priority, QueueKind};
 use tidegate_core::Pool;
 use tidegate_core::door::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};

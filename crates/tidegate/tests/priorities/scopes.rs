@@ -1,12 +1,10 @@
 //! A scope's tasks with priorities: they start in the right order, each runs once, and panics
 //! surface.
 
-mod support;
-
+use crate::support::{Gate, built, fib, soak, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use support::{Gate, built, fib, soak, watched};
 use tidegate::{Pool, Scope, policy::QueueKind};
 
 fn of(workers: usize) -> Pool {

@@ -1,10 +1,8 @@
 //! Impossible requests are rejected immediately, by errors that name the intervals. No interval is
 //! lost.
 
-mod support;
-
+use crate::support::{Gate, Log, Tally, pool, watched};
 use std::sync::Arc;
-use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, UsageErrorKind};
 
 #[test]

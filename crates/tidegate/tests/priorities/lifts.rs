@@ -1,12 +1,10 @@
 //! What a waiter does to the class of the task that it waits for.
 
-mod support;
-
+use crate::support::classes::{Begun, alone, builder, occupy, poll, spawn};
+use crate::support::{Gate, built, until, watched};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use support::classes::{Begun, alone, builder, occupy, poll, spawn};
-use support::{Gate, built, until, watched};
 use tidegate::policy::Priority::{Background, Normal, Urgent};
 use tidegate::{Handle, Pool};
 

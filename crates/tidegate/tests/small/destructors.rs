@@ -1,17 +1,15 @@
 //! Destructors of aborted tasks, and of the results and wakers of dropped handles.
 
-mod support;
-
+use crate::support::aborts::{Bomb, reporting_pool, running};
+use crate::support::book::Book;
+use crate::support::futures::Signal;
+use crate::support::{Gate, bare_pool, built, until, watched};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
-use support::aborts::{Bomb, reporting_pool, running};
-use support::book::Book;
-use support::futures::Signal;
-use support::{Gate, bare_pool, built, until, watched};
 use tidegate::{Handle, Pool};
 
 /// The destructor of an aborted task is user code like any other.

@@ -1,9 +1,7 @@
 //! Intervals that fail, and intervals that can never start: which intervals are skipped, which run,
 //! and what the pool reports.
 
-mod support;
-
-use support::{Gate, Log, Tally, let_others_sleep, pool, watched};
+use crate::support::{Gate, Log, Tally, let_others_sleep, pool, watched};
 use tidegate::interval::{Failure, Interval, Lock, Scope, UsageErrorKind};
 
 /// Returns the message of a failure without the lines that created the intervals.

@@ -1,10 +1,8 @@
 //! Reports of panics name the task or interval: its name, if it has one, and where it was created.
 
-mod support;
-
+use crate::support::{built, watched};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, channel};
-use support::{built, watched};
 use tidegate::policy::Priority;
 use tidegate::{CancelToken, Handle, Origin, Pool};
 

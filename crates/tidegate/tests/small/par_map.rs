@@ -1,11 +1,9 @@
 //! `par_map` returns one result per item, in order, and drops what it made if a call panics.
 
-mod support;
-
+use crate::support::book::{Book, Tracked};
+use crate::support::{Gate, built, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use support::book::{Book, Tracked};
-use support::{Gate, built, watched};
 use tidegate::policy::SharePolicy;
 use tidegate::{ParallelItems, Pool, par_map};
 

@@ -1,10 +1,8 @@
 //! Intervals in handwritten graphs: order, values, locks and places.
 
-mod support;
-
+use crate::support::{Gate, Log, Tally, built, fib, pool, soak, until, watched};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use support::{Gate, Log, Tally, built, fib, pool, soak, until, watched};
 use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, Scope};
 use tidegate::{
     Pool,

@@ -1,14 +1,12 @@
 //! Classes of tasks: which begins next, and which class a task inherits.
 
-mod support;
-
+use crate::support::classes::{Begun, alone, builder, occupy, spawn};
+use crate::support::futures::Signal;
+use crate::support::{Gate, Tally, built, fib, soak, watched};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use support::classes::{Begun, alone, builder, occupy, spawn};
-use support::futures::Signal;
-use support::{Gate, Tally, built, fib, soak, watched};
 use tidegate::policy::Priority::{self, Background, Normal, Urgent};
 use tidegate::policy::{QueueKind, WaitPolicy};
 use tidegate::{Handle, PlaceId, Pool, Scope, TaskLocal};

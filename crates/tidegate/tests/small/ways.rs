@@ -1,16 +1,14 @@
 //! Every way to fork, once, on two workers, and values that must be moved and dropped on the way.
 //! The tests are small enough for Miri, which also detects uses of a stack frame after its end.
 
-mod support;
-
+use crate::support::book::{Book, Tracked};
+use crate::support::futures::Signal;
+use crate::support::streams::{counted, late_first};
+use crate::support::{Gate, Tally, bare_pool, fib, pool, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::thread::{current, scope as threads, spawn as start_thread};
-use support::book::{Book, Tracked};
-use support::futures::Signal;
-use support::streams::{counted, late_first};
-use support::{Gate, Tally, bare_pool, fib, pool, watched};
 use tidegate::TaskLocal;
 
 const LENGTH: usize = 40;
@@ -138,7 +136,7 @@ fn pool_survives_stolen_half_panic() {
         };
         let join = || pool.install(|| tidegate::join(first, second));
         let payload = catch_unwind(AssertUnwindSafe(join)).err();
-        assert!(payload.expect("a panic").is::<support::book::Tracked>());
+        assert!(payload.expect("a panic").is::<Tracked>());
         assert_eq!(book.made(), 2);
         book.check();
         assert_eq!(pool.install(|| fib(4)), 3);

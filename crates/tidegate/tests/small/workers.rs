@@ -1,13 +1,10 @@
 //! Workers' names, and values for each worker.
 
+use crate::support::pool;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tidegate::{Pool, WorkerId, WorkerLocal, current_worker};
-
-fn pool(workers: usize) -> Pool {
-    Pool::builder().workers(workers).build().expect("a pool")
-}
 
 /// Creates a pool without spare threads, which callers cannot join as guests.
 fn without_guests(workers: usize) -> Pool {
