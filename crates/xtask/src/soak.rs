@@ -28,8 +28,8 @@ pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 pub const SOAKS: &[Soak] = &[
     Soak("stampede", "tidegate-deque", 1000, "split::tests::stampeding_thieves_take_tasks_once"),
     Soak("deque-steps", "tidegate-deque", 1000, "split::tests::random_owner_steps_match_vec_deque"),
-    Soak("changes", "tidegate", 1000, "changes_under_load_lose_no_task"),
-    Soak("spawns", "tidegate", 20, "endless_spawn_loop_needs_bounded_memory"),
+    Soak("changes", "tidegate", 1000, "resize::changes_under_load_lose_no_task"),
+    Soak("spawns", "tidegate", 20, "depth::endless_spawn_loop_needs_bounded_memory"),
     Soak("priorities", "tidegate", 100, "scopes::every_prioritized_task_runs_once"),
     Soak("allotments", "tidegate-sim", 100, "allotments_keep_their_rule_promises"),
     Soak("assaults", "tidegate-share", 200, "random_tables_never_break_limits"),
