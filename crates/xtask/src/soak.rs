@@ -47,7 +47,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("planted", "tidegate --features testing", 100, "ordinary::ordinary_runs_miss_the_bugs"),
     Soak("exec-kills", "tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Soak("fan", "tidegate-fan", 100, "deaths::lose_nothing"),
-    Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
+    Soak("kills", "tidegate", 20, "processes::survivor_inherits_killed_job_processors"),
 ];
 
 /// Runs these soaks, each with its whole work.

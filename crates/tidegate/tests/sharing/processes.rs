@@ -1,22 +1,16 @@
 //! Pools in one or several processes that share a table. If one process is killed, stopped or
 //! forked, or gets fewer processors, the pools in other processes must adapt.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-mod support;
-
-#[path = "../../share/tests/support/mod.rs"]
-mod share;
-
-use share::Home;
-use share::sys::{self, WELL};
+use crate::share::Home;
+use crate::share::sys::{self, WELL};
+use crate::support::jobs::{Job, PATIENCE, job, jobs, plays, soon, until_told};
+use crate::support::{Gate, fib, pool, soak, watched};
 use std::path::Path;
 use std::time::Duration;
-use support::jobs::{Job, PATIENCE, job, jobs, plays, soon, until_told};
-use support::{Gate, fib, pool, soak, watched};
 use tidegate_share::confinement::Record;
 use tidegate_share::{Location, Observer};
 
-const WORKS: &str = "job_that_works";
+const WORKS: &str = "processes::job_that_works";
 /// Returns the number of workers in each pool of these tests: one for each processor, so that two
 /// pools must divide the processors.
 fn processors() -> usize {
@@ -45,8 +39,9 @@ fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bo
 /// its check frees the rows of dead processes.
 fn claims_in_use(path: &Path) -> usize {
     let table = std::fs::read(path).unwrap();
-    let claims =
-        table[share::assault::CLAIMS as usize..share::assault::FIRST_ROW as usize].chunks(8);
+    let claims = table
+        [crate::share::assault::CLAIMS as usize..crate::share::assault::FIRST_ROW as usize]
+        .chunks(8);
     claims
         .filter(|claim| u64::from_ne_bytes((*claim).try_into().unwrap()) & 1 != 0)
         .count()
@@ -188,7 +183,7 @@ fn job_restores_abandoned_records() {
     });
 }
 
-const BROADCASTS: &str = "job_that_broadcasts";
+const BROADCASTS: &str = "processes::job_that_broadcasts";
 
 #[test]
 fn job_that_broadcasts() {
@@ -209,7 +204,7 @@ fn job_that_broadcasts() {
             let idle = mine().is_some_and(|job| job.desire == 0);
             if idle && !seen.exists() {
                 // The broadcast lasts until the test has seen the job's desire.
-                pool.broadcast(|_| support::until(|| seen.exists()));
+                pool.broadcast(|_| crate::support::until(|| seen.exists()));
             }
         });
     }
@@ -232,7 +227,7 @@ fn job_desires_processors_during_broadcast() {
     });
 }
 
-const TWO_POOLS: &str = "job_with_two_pools";
+const TWO_POOLS: &str = "processes::job_with_two_pools";
 
 #[test]
 fn job_with_two_pools() {
@@ -274,7 +269,7 @@ fn pools_in_process_are_separate_jobs() {
     });
 }
 
-const FORKS: &str = "job_that_forks";
+const FORKS: &str = "processes::job_that_forks";
 
 #[test]
 fn job_that_forks() {
@@ -318,7 +313,7 @@ fn forked_child_takes_its_own_row() {
     });
 }
 
-const SPEAKS: &str = "job_that_forks_while_stderr_locked";
+const SPEAKS: &str = "processes::job_that_forks_while_stderr_locked";
 
 #[test]
 fn job_that_forks_while_stderr_locked() {
@@ -357,7 +352,7 @@ fn forked_child_still_explains_itself() {
     });
 }
 
-const GLOBAL: &str = "job_in_the_global_pool";
+const GLOBAL: &str = "processes::job_in_the_global_pool";
 
 #[test]
 fn job_in_the_global_pool() {

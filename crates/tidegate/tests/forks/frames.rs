@@ -4,29 +4,22 @@
 //! The child continues as long as it needs neither a thread of that pool nor a lock that such a
 //! thread held. If it needs either, it prints the reason and aborts.
 
-// ThreadSanitizer ends a child that starts threads.
-#![cfg(all(unix, not(any(miri, tidegate_tsan))))]
-
-mod support;
-
+use crate::support::forks::{
+    BADLY, End, WELL, end_of, exit, finish, fork, in_child, is_told_alone,
+};
+use crate::support::{Gate, built, fib, pool};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
-use support::forks::{BADLY, End, WELL, end_of, exit, finish, fork, in_child, is_told_alone};
-use support::{Gate, built, fib};
 use tidegate::{Pool, Scope, current_worker};
 use tidegate_core::door::closed::{Closed, ClosedPool, UnstartedThread};
-
-fn two_workers() -> Pool {
-    Pool::builder().workers(2).build().expect("a pool")
-}
 
 /// If a guest forks in a scope, the scope also ends in the child, because nothing that it needs is
 /// missing there.
 #[test]
 fn guest_scope_ends_in_child() {
-    let pool = two_workers();
+    let pool = pool(2);
     let caller = std::thread::current().id();
     // Repeat this until the caller is a guest. While both workers look for work, no slot is free,
     // and a worker runs the scope instead.
@@ -46,7 +39,7 @@ fn guest_scope_ends_in_child() {
 
 #[test]
 fn child_spawn_into_parent_scope_panics() {
-    let pool = two_workers();
+    let pool = pool(2);
     let ended = pool.scope(|scope| {
         in_child(|| catch_unwind(AssertUnwindSafe(|| scope.spawn(|_| ()))).is_err())
     });
@@ -63,7 +56,7 @@ fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
 /// The spawn panics no matter which thread held the scope's lock during the fork.
 #[test]
 fn child_spawn_with_priority_panics() {
-    let pool = two_workers();
+    let pool = pool(2);
     for _ in 0..20 {
         let over = AtomicBool::new(false);
         let child = pool.scope(|scope| {
@@ -108,11 +101,11 @@ fn fork_beside_turns(pool: &Pool) -> End {
 /// The scope aborts the child no matter which thread held the scope's lock during the fork.
 #[test]
 fn priority_scope_aborts_the_child() {
-    let test = "priority_scope_aborts_the_child";
+    let test = "frames::priority_scope_aborts_the_child";
     if is_told_alone(test) {
         return;
     }
-    let pool = two_workers();
+    let pool = pool(2);
     for _ in 0..100 {
         let ended = fork_beside_turns(&pool);
         assert_eq!(ended, End::Signal(libc::SIGABRT));
@@ -121,10 +114,10 @@ fn priority_scope_aborts_the_child() {
 
 #[test]
 fn returning_task_aborts_child_with_reason() {
-    if is_told_alone("returning_task_aborts_child_with_reason") {
+    if is_told_alone("frames::returning_task_aborts_child_with_reason") {
         return;
     }
-    let pool = two_workers();
+    let pool = pool(2);
     if let Some(child) = pool.install(fork) {
         assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
     }
@@ -132,11 +125,11 @@ fn returning_task_aborts_child_with_reason() {
 
 #[test]
 fn join_of_parent_half_aborts_child() {
-    let test = "join_of_parent_half_aborts_child";
+    let test = "frames::join_of_parent_half_aborts_child";
     if is_told_alone(test) {
         return;
     }
-    let pool = two_workers();
+    let pool = pool(2);
     let (begun, forked) = (Barrier::new(2), Barrier::new(2));
     let first = || {
         begun.wait();
@@ -207,8 +200,8 @@ fn outside_scope_aborts_waiting_child() {
 /// If the pool has only one thread, a child forked on that thread has everything that it needs.
 mod with_all_at_hand {
     use super::*;
+    use crate::support::bare_pool;
     use std::sync::atomic::AtomicI32;
-    use support::bare_pool;
     use tidegate::{interval, policy::QueueKind};
 
     /// The value of [`Forking`] before the fork.

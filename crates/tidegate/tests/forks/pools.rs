@@ -1,22 +1,17 @@
 //! A child made by `fork` has a copy of the memory of its parent's pools, but none of their
 //! threads.
 //!
-//! Each test forks, lets the child do something and checks how the child ended. `fork_frames.rs`
+//! Each test forks, lets the child do something and checks how the child ended. `frames.rs`
 //! tests what happens to tasks that were running during the fork.
 
-// ThreadSanitizer ends a child that starts threads.
-#![cfg(all(unix, not(any(miri, tidegate_tsan))))]
-
-mod support;
-
+use crate::support::forks::{WELL, end_of, finish, fork, in_child};
+use crate::support::{Gate, fib, pool};
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
-use support::forks::{WELL, end_of, finish, fork, in_child};
-use support::{Gate, fib};
 use tidegate::{Pool, current_worker};
 
 /// Uses the global pool through the free functions, and returns whether all results are right.
@@ -35,10 +30,6 @@ fn global_pool_works() -> bool {
     fib(15) == 610 && handle.join() == 55 && sum.into_inner() == 4950 && threads[0] == 0
 }
 
-fn two_workers() -> Pool {
-    Pool::builder().workers(2).build().expect("a pool")
-}
-
 #[test]
 fn free_functions_work_in_the_child() {
     assert!(global_pool_works());
@@ -47,7 +38,7 @@ fn free_functions_work_in_the_child() {
 
 #[test]
 fn inherited_pool_starts_its_own_threads() {
-    let pool = two_workers();
+    let pool = pool(2);
     assert_eq!(pool.install(|| fib(15)), 610);
     let parents = pool.install(current_worker);
     let check = || {
@@ -70,7 +61,7 @@ fn inherited_pool_starts_its_own_threads() {
 /// If a child drops a pool, the drop waits for none of the parent's threads.
 #[test]
 fn drop_in_child_ignores_the_parent() {
-    let (unused, used) = (two_workers(), two_workers());
+    let (unused, used) = (pool(2), pool(2));
     assert_eq!(used.install(|| 1), 1);
     let ended = in_child(move || {
         drop(unused);
@@ -83,7 +74,7 @@ fn drop_in_child_ignores_the_parent() {
 
 #[test]
 fn grandchildren_have_their_own_pools() {
-    let pool = two_workers();
+    let pool = pool(2);
     assert_eq!(pool.install(|| fib(10)), 55);
     let ended = in_child(|| {
         let works = || pool.install(|| fib(10)) == 55 && fib(10) == 55;
@@ -94,7 +85,7 @@ fn grandchildren_have_their_own_pools() {
 
 #[test]
 fn child_of_task_is_outside_pools() {
-    let pool = Arc::new(two_workers());
+    let pool = Arc::new(pool(2));
     let used = pool.clone();
     let ended = pool.install(move || {
         assert!(current_worker().is_some());
@@ -109,7 +100,7 @@ fn child_of_task_is_outside_pools() {
 /// The pool is busy, and the fork may happen at any moment.
 #[test]
 fn fork_leaves_no_lock_held() {
-    let pool = two_workers();
+    let pool = pool(2);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -129,7 +120,7 @@ fn fork_leaves_no_lock_held() {
 
 #[test]
 fn joining_running_parent_task_panics() {
-    let pool = two_workers();
+    let pool = pool(2);
     let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
     let task = {
         let gates = gates.clone();
@@ -208,7 +199,7 @@ fn aborting_unstarted_task_drops_nothing() {
 /// while the source sleeps.
 #[test]
 fn inherited_stream_runs_on_its_consumer() {
-    let pool = two_workers();
+    let pool = pool(2);
     pool.install(|| ());
     let source = (0..20).inspect(|_| thread::sleep(Duration::from_millis(1)));
     let runner = |_| thread::current().id();
@@ -223,7 +214,7 @@ fn inherited_stream_runs_on_its_consumer() {
 /// The endless source forks while a worker of the parent runs the oldest item.
 #[test]
 fn waiting_for_running_parent_item_panics() {
-    let pool = two_workers();
+    let pool = pool(2);
     let (begun, forked) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
     let child = OnceCell::new();
     let f = {

@@ -3,14 +3,11 @@
 //!
 //! Each test runs itself in a separate process, with a separate table in which another job claims
 //! nearly all processors.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-mod support;
-
+use crate::support::jobs::{Job, PATIENCE, plays, soon};
+use crate::support::{Gate, Opens, Tally, pool, until};
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
-use support::jobs::{Job, PATIENCE, plays, soon};
-use support::{Gate, Opens, Tally, pool, until};
 use tidegate::Pool;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 
@@ -64,7 +61,7 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
         };
         let mut has_one = has_one;
         soon("the pool has one slot", PATIENCE, || {
-            pool.install(|| support::fib(15));
+            pool.install(|| crate::support::fib(15));
             has_one()
         });
         act(&pool);
@@ -73,7 +70,7 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
 
 #[test]
 fn interdependent_halves_end_with_one_slot() {
-    const NAME: &str = "interdependent_halves_end_with_one_slot";
+    const NAME: &str = "stuck::interdependent_halves_end_with_one_slot";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -96,7 +93,7 @@ fn interdependent_halves_end_with_one_slot() {
 
 #[test]
 fn barrier_tasks_meet_with_one_slot() {
-    const NAME: &str = "barrier_tasks_meet_with_one_slot";
+    const NAME: &str = "stuck::barrier_tasks_meet_with_one_slot";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -120,7 +117,7 @@ fn barrier_tasks_meet_with_one_slot() {
 /// All other threads wait for the lock.
 #[test]
 fn preempted_lock_holder_finishes() {
-    const NAME: &str = "preempted_lock_holder_finishes";
+    const NAME: &str = "stuck::preempted_lock_holder_finishes";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -136,7 +133,7 @@ fn preempted_lock_holder_finishes() {
                     scope.spawn(|_| {
                         let mut sum = lock.lock().unwrap();
                         // At each fork, the task may give up its slot while it holds the lock.
-                        *sum += support::fib(14);
+                        *sum += crate::support::fib(14);
                     });
                 }
             });
@@ -148,7 +145,7 @@ fn preempted_lock_holder_finishes() {
 
 #[test]
 fn awaited_preempted_thread_continues() {
-    const NAME: &str = "awaited_preempted_thread_continues";
+    const NAME: &str = "stuck::awaited_preempted_thread_continues";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -164,7 +161,7 @@ fn awaited_preempted_thread_continues() {
             // The other threads have slots that the pool was lent because no thread made progress.
             // This thread makes progress, so it is asked to give up its slot.
             until(|| waits.get() == WANTED - 1);
-            support::fib(20);
+            crate::support::fib(20);
             done.open();
         });
     });
@@ -172,7 +169,7 @@ fn awaited_preempted_thread_continues() {
 
 #[test]
 fn polling_half_ends_with_one_slot() {
-    const NAME: &str = "polling_half_ends_with_one_slot";
+    const NAME: &str = "stuck::polling_half_ends_with_one_slot";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -195,7 +192,7 @@ fn polling_half_ends_with_one_slot() {
 
 #[test]
 fn awaited_preempted_thread_ends() {
-    const NAME: &str = "awaited_preempted_thread_ends";
+    const NAME: &str = "stuck::awaited_preempted_thread_ends";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -207,7 +204,7 @@ fn awaited_preempted_thread_ends() {
                 scope.spawn(move |_| {
                     begun.wait();
                     // This forks, so the thread gives up its slot whenever it is asked to.
-                    assert_eq!(support::fib(22), 17_711);
+                    assert_eq!(crate::support::fib(22), 17_711);
                     done.open();
                 });
                 scope.spawn(move |_| {
