@@ -1,5 +1,8 @@
 //! A pool whose table is unusable computes as usual. If it must explain itself, it prints why it
 //! runs alone.
+//!
+//! These tests are apart from `sharing`, because their children start threads after a fork. They
+//! cannot if another thread of this program starts or ends during the fork.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;

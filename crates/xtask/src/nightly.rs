@@ -28,9 +28,7 @@ const SUITES: [(&str, &str); 4] = [
     ("tidegate-core", "--lib"),
     (
         "tidegate",
-        "--lib --test small --test par_map --test workers --test closed --test priorities \
-         --test priority_classes --test priority_lifts --test abort --test abort_destructors \
-         --test origins --test interval_misuse --test interval_failures",
+        "--lib --test small --test priorities --test intervals",
     ),
 ];
 

@@ -28,12 +28,12 @@ pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 pub const SOAKS: &[Soak] = &[
     Soak("stampede", "tidegate-deque", 1000, "split::tests::stampeding_thieves_take_tasks_once"),
     Soak("deque-steps", "tidegate-deque", 1000, "split::tests::random_owner_steps_match_vec_deque"),
-    Soak("changes", "tidegate", 1000, "changes_under_load_lose_no_task"),
-    Soak("spawns", "tidegate", 20, "endless_spawn_loop_needs_bounded_memory"),
-    Soak("priorities", "tidegate", 100, "every_prioritized_task_runs_once"),
+    Soak("changes", "tidegate", 1000, "resize::changes_under_load_lose_no_task"),
+    Soak("spawns", "tidegate", 20, "depth::endless_spawn_loop_needs_bounded_memory"),
+    Soak("priorities", "tidegate", 100, "scopes::every_prioritized_task_runs_once"),
     Soak("allotments", "tidegate-sim", 100, "allotments_keep_their_rule_promises"),
     Soak("assaults", "tidegate-share", 200, "random_tables_never_break_limits"),
-    Soak("intervals", "tidegate", 50, "random_graphs_respect_order_and_locks"),
+    Soak("intervals", "tidegate", 50, "random::random_graphs_respect_order_and_locks"),
     Soak("memory", "tidegate", 50, "programs::random_programs_stay_within_bounds"),
     Soak("memory-asks", "tidegate", 10, "basics::very_many_tasks_ask_at_once"),
     Soak("memory-shared", "tidegate", 50, "programs::random_programs_share_pool_within_budget"),
@@ -44,10 +44,10 @@ pub const SOAKS: &[Soak] = &[
     Soak("policies", "tidegate-workloads", 7, "every_program_is_right_under_policies"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
-    Soak("planted", "tidegate --features testing", 100, "ordinary::ordinary_runs_miss_the_bugs"),
+    Soak("planted", "tidegate --features testing", 100, "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),
     Soak("exec-kills", "tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Soak("fan", "tidegate-fan", 100, "deaths::lose_nothing"),
-    Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
+    Soak("kills", "tidegate", 20, "processes::survivor_inherits_killed_job_processors"),
 ];
 
 /// Runs these soaks, each with its whole work.

@@ -11,12 +11,26 @@ pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` of this program in a separate process.
+/// Runs the test `name` of this program in a separate process, with these variables and no other
+/// variables of Tidegate.
 pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    let set = std::env::vars_os().map(|(name, _)| name);
+    for name in set.filter(|name| name.to_string_lossy().starts_with("TIDEGATE_")) {
+        command.env_remove(name);
+    }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
     command.env(CHILD, "1").envs(variables.iter().copied());
     command.output().expect("this binary runs")
+}
+
+/// Runs the test `name` of this program, which calls this function, in a separate process. Returns
+/// whether this is that process.
+pub fn is_alone(name: &str) -> bool {
+    if !is_child() {
+        succeeds(&child(name, &[]));
+    }
+    is_child()
 }
 
 /// Like `child`, but limits the child's address space. When the child has nearly used it up, the

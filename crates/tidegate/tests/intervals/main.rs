@@ -1,0 +1,10 @@
+//! Intervals: order, locks, failures and misuse.
+
+mod failures;
+#[cfg(not(miri))]
+mod handwritten;
+mod misuse;
+#[cfg(not(miri))]
+mod random;
+#[path = "../support/mod.rs"]
+mod support;

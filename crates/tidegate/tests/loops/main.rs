@@ -1,0 +1,9 @@
+//! Loops, reductions, sorts and streams.
+
+mod items;
+mod ranges;
+mod sort;
+mod stream_ends;
+mod streams;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,16 @@
+//! Pools: options, environment, threads, places and shutdown.
+
+mod environment;
+// ThreadSanitizer ends a child that starts threads.
+#[cfg(not(any(miri, tidegate_tsan)))]
+mod global;
+mod latencies;
+mod many_threads;
+mod options;
+mod places;
+mod resize;
+mod shutdown;
+#[path = "../support/mod.rs"]
+mod support;
+mod thread_ends;
+mod variables;

@@ -1,0 +1,7 @@
+//! Tasks with priorities, in a scope and in a pool.
+
+mod classes;
+mod lifts;
+mod scopes;
+#[path = "../support/mod.rs"]
+mod support;
