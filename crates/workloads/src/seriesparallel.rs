@@ -28,8 +28,9 @@ pub struct Seriesparallel {
     pub seed: u64,
 }
 
+/// A part of the graph.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub struct Part {
     leaves: u64,
     seed: u64,
 }

@@ -41,7 +41,7 @@ pub struct Memfib {
 /// A call and its position in the recursion: the first call is 1, and call `p` makes calls `2p` and
 /// `2p + 1`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub struct Call {
     pub(crate) n: u32,
     position: u64,
 }
