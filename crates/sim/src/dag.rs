@@ -79,6 +79,41 @@ pub enum Step<T> {
     End,
 }
 
+impl<T> Step<T> {
+    /// Returns the same step with other tasks. Of a fork, the second task is mapped first.
+    pub fn map<U>(self, mut map: impl FnMut(T) -> U) -> Step<U> {
+        match self {
+            Self::Work(time) => Step::Work(time),
+            Self::Rest(time) => Step::Rest(time),
+            Self::Fork(first, second) => {
+                let second = map(second);
+                Step::Fork(map(first), second)
+            }
+            Self::Call(task) => Step::Call(map(task)),
+            Self::Spawn(task) => Step::Spawn(map(task)),
+            Self::Join => Step::Join,
+            Self::Draft(Draft {
+                task,
+                name,
+                releases,
+                place,
+                put,
+            }) => Step::Draft(Draft {
+                task: map(task),
+                name,
+                releases,
+                place,
+                put,
+            }),
+            Self::Release(name) => Step::Release(name),
+            Self::Reservation(bytes) => Step::Reservation(bytes),
+            Self::Free => Step::Free,
+            Self::Touch(touch) => Step::Touch(touch),
+            Self::End => Step::End,
+        }
+    }
+}
+
 /// A task that waits for releases by other tasks.
 ///
 /// If nothing else can continue and releases are still missing, the run ends with an error. Memory

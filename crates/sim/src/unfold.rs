@@ -3,7 +3,7 @@
 //! The machine and the walk contain much code, so they are compiled once rather than for every dag.
 //! Both know a task only by its number; the task itself is stored here.
 
-use crate::dag::{Dag, Draft, Step};
+use crate::dag::{Dag, Step};
 
 /// The number of a task that has begun or been drafted, and has not ended.
 pub type TaskId = u32;
@@ -65,35 +65,8 @@ impl<D: Dag> Unfold for Unfolded<'_, D> {
     }
 
     fn next(&mut self, task: TaskId) -> Step<TaskId> {
-        match self.dag.next(&mut self.tasks[task as usize]) {
-            Step::Work(time) => Step::Work(time),
-            Step::Rest(time) => Step::Rest(time),
-            Step::Fork(first, second) => {
-                let second = self.keep(second);
-                Step::Fork(self.keep(first), second)
-            }
-            Step::Call(task) => Step::Call(self.keep(task)),
-            Step::Spawn(task) => Step::Spawn(self.keep(task)),
-            Step::Join => Step::Join,
-            Step::Draft(Draft {
-                task,
-                name,
-                releases,
-                place,
-                put,
-            }) => Step::Draft(Draft {
-                task: self.keep(task),
-                name,
-                releases,
-                place,
-                put,
-            }),
-            Step::Release(name) => Step::Release(name),
-            Step::Reservation(bytes) => Step::Reservation(bytes),
-            Step::Free => Step::Free,
-            Step::Touch(touch) => Step::Touch(touch),
-            Step::End => Step::End,
-        }
+        let step = self.dag.next(&mut self.tasks[task as usize]);
+        step.map(|task| self.keep(task))
     }
 
     fn end(&mut self, task: TaskId) {

@@ -30,8 +30,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 
@@ -212,49 +212,17 @@ impl Graph {
 impl Program for Bipartition {
     const NAME: &'static str = "bipartition";
     const SUMMARY: &'static str = "minimum bisection of a graph by branch and bound";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, MOST as u64),
-            preset: Preset::Sizes(["16", "35", "35"]),
-            meaning: "number of vertices",
-        },
-        random_graph::probability(["0.9"; 3]),
-        Parameter {
-            name: "cutoff",
-            positional: false,
-            kind: Kind::Integer(0, MOST as u64),
-            preset: Preset::Sizes(["6", "12", "12"]),
-            meaning: "undecided vertices that are searched without forking",
-        },
-        random_graph::SEED,
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "cut",
-        meaning: "minimum weight between the two halves",
-    }];
+    parameters! {
+        n = positional("n", Integer(0, MOST as u64), ["16", "35", "35"], "number of vertices");
+        p = random_graph::probability(["0.9"; 3]);
+        cutoff = named("cutoff", Integer(0, MOST as u64), ["6", "12", "12"],
+            "undecided vertices that are searched without forking");
+        seed = random_graph::SEED;
+    }
+    const RESULT: &'static [Field] = &[field("cut", "minimum weight between the two halves")];
 
     type Input = Graph;
     type Output = u32;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            p: values.number("p")?,
-            cutoff: values.integer("cutoff")? as usize,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("p", self.p.into()),
-            ("cutoff", self.cutoff.into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Graph> {
         Ok(Graph::new(self))

@@ -22,8 +22,8 @@ use std::f64::consts::TAU;
 use std::io;
 use std::ops::{Add, Mul, Sub};
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional, seed};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, uniform};
 
@@ -236,57 +236,23 @@ impl Fft {
 impl Program for Fft {
     const NAME: &'static str = "fft";
     const SUMMARY: &'static str = "recursive radix-2 fast Fourier transform";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(2, 1 << 30),
-            preset: Preset::Sizes(["2048", "4194304", "33554432"]),
-            meaning: "number of complex values (16 bytes each), a power of two",
-        },
-        Parameter {
-            name: "cutoff",
-            positional: false,
-            kind: Kind::Integer(2, 1 << 30),
-            preset: Preset::Sizes(["64", "4096", "4096"]),
-            meaning: "values that are processed without forking",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the input",
-        },
-    ];
+    parameters! {
+        n = positional("n", Integer(2, 1 << 30), ["2048", "4194304", "33554432"],
+            "number of complex values (16 bytes each), a power of two");
+        cutoff = named("cutoff", Integer(2, 1 << 30), ["64", "4096", "4096"],
+            "values that are processed without forking");
+        seed = seed("seed of the input");
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "right",
-            meaning: "whether three coefficients match their definition",
-        },
-        Field {
-            name: "checksum",
-            meaning: "hash of the coefficients",
-        },
+        field("right", "whether three coefficients match their definition"),
+        field("checksum", "hash of the coefficients"),
     ];
 
     type Input = Input;
     type Output = ();
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.power_of_two("n")?,
-            cutoff: values.integer("cutoff")? as usize,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("cutoff", self.cutoff.into()),
-            ("seed", self.seed.into()),
-        ])
+    fn check(&self) -> Result<(), ParameterError> {
+        ParameterError::unless_power_of_two(self.n, "n")
     }
 
     fn prepare(&self) -> io::Result<Input> {

@@ -14,8 +14,11 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::parameter::{
+    Kind::{Choice, Integer},
+    Words, named, positional,
+};
+use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
 use crate::runtime::Runtime;
 
 /// The largest n for which F(n) fits the result type.
@@ -39,12 +42,9 @@ pub enum Closures {
     Reference,
 }
 
-impl Closures {
+impl Words for Closures {
+    const ALL: &'static [Self] = &[Self::Move, Self::Reference];
     const NAMES: &'static [&'static str] = &["move", "reference"];
-
-    fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
 }
 
 impl Fib {
@@ -105,45 +105,16 @@ fn by_addition(n: u32) -> u64 {
 impl Program for Fib {
     const NAME: &'static str = "fib";
     const SUMMARY: &'static str = "naive recursive Fibonacci, without a sequential cutoff";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, MOST),
-            preset: Preset::Sizes(["20", "38", "42"]),
-            meaning: "the index of the Fibonacci number",
-        },
-        Parameter {
-            name: "closures",
-            positional: false,
-            kind: Kind::Choice(Closures::NAMES),
-            preset: Preset::Sizes(["move"; 3]),
-            meaning: "whether closures capture n by value or by reference (no difference when simulated)",
-        },
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "value",
-        meaning: "the n-th Fibonacci number",
-    }];
+    parameters! {
+        n = positional("n", Integer(0, MOST), ["20", "38", "42"],
+            "the index of the Fibonacci number");
+        closures = named("closures", Choice(Closures::NAMES), ["move"; 3],
+            "whether closures capture n by value or by reference (no difference when simulated)");
+    }
+    const RESULT: &'static [Field] = &[field("value", "the n-th Fibonacci number")];
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let n = values.integer("n")? as u32;
-        let closures = match values.choice("closures")? {
-            "reference" => Closures::Reference,
-            _ => Closures::Move,
-        };
-        Ok(Self { n, closures })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", Value::from(self.n)),
-            ("closures", Value::from(self.closures.name())),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

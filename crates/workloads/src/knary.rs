@@ -10,8 +10,8 @@
 
 use std::io;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, positional};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -138,84 +138,34 @@ impl Knary {
     }
 }
 
-const fn positional(
-    name: &'static str,
-    kind: Kind,
-    sizes: [&'static str; 3],
-    meaning: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        positional: true,
-        kind,
-        preset: Preset::Sizes(sizes),
-        meaning,
-    }
-}
-
 impl Program for Knary {
     const NAME: &'static str = "knary";
     const SUMMARY: &'static str = "k-ary tree; some children of each node run in series";
-    const PARAMETERS: &'static [Parameter] = &[
-        positional(
-            "n",
-            Kind::Integer(1, 1000),
-            ["5", "10", "10"],
-            "levels of the tree",
-        ),
-        positional(
-            "k",
-            Kind::Integer(1, 1000),
-            ["4", "4", "6"],
-            "children of each inner node",
-        ),
-        positional(
-            "r",
-            Kind::Integer(0, 1000),
-            ["1", "2", "1"],
-            "children that run in series, at most k",
-        ),
-    ];
+    parameters! {
+        n = positional("n", Integer(1, 1000), ["5", "10", "10"], "levels of the tree");
+        k = positional("k", Integer(1, 1000), ["4", "4", "6"], "children of each inner node");
+        r = positional("r", Integer(0, 1000), ["1", "2", "1"],
+            "children that run in series, at most k");
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "nodes",
-            meaning: "number of nodes",
-        },
-        Field {
-            name: "mix",
-            meaning: "sum of the nodes' results, modulo 2^64",
-        },
+        field("nodes", "number of nodes"),
+        field("mix", "sum of the nodes' results, modulo 2^64"),
     ];
 
     type Input = ();
     type Output = Tally;
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let knary = Self {
-            n: values.integer("n")? as u32,
-            k: values.integer("k")? as u32,
-            r: values.integer("r")? as u32,
-        };
-        if knary.r > knary.k {
-            let Self { k, r, .. } = knary;
+    fn check(&self) -> Result<(), ParameterError> {
+        let Self { n, k, r } = *self;
+        if r > k {
             let expected = format!("an integer from 0 to k, which is {k}");
             return Err(ParameterError::invalid(r, "r", expected));
         }
-        match knary.nodes() {
-            Some(_) => Ok(knary),
-            None => Err(ParameterError::new(format!(
-                "the tree with n={} and k={} is too large: expected at most {MOST_NODES} nodes",
-                knary.n, knary.k
-            ))),
-        }
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("k", self.k.into()),
-            ("r", self.r.into()),
-        ])
+        self.nodes().map(|_| ()).ok_or_else(|| {
+            ParameterError::new(format!(
+                "the tree with n={n} and k={k} is too large: expected at most {MOST_NODES} nodes"
+            ))
+        })
     }
 
     fn prepare(&self) -> io::Result<()> {

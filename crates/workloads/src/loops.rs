@@ -9,8 +9,8 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::parameter::{Kind::Integer, positional};
+use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
 use crate::runtime::Runtime;
 
 /// The program `loops`, which runs a short loop many times.
@@ -29,40 +29,15 @@ fn touch(item: &mut u32) {
 impl Program for Loops {
     const NAME: &'static str = "loops";
     const SUMMARY: &'static str = "short parallel loop over trivial items, many times";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "items",
-            positional: true,
-            kind: Kind::Integer(0, 1 << 32),
-            preset: Preset::Sizes(["1000"; 3]),
-            meaning: "items per loop",
-        },
-        Parameter {
-            name: "times",
-            positional: true,
-            kind: Kind::Integer(0, u32::MAX as u64),
-            preset: Preset::Sizes(["100", "10000", "10000"]),
-            meaning: "number of times the loop runs",
-        },
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "sum",
-        meaning: "final sum of all items",
-    }];
+    parameters! {
+        items = positional("items", Integer(0, 1 << 32), ["1000"; 3], "items per loop");
+        times = positional("times", Integer(0, u32::MAX as u64), ["100", "10000", "10000"],
+            "number of times the loop runs");
+    }
+    const RESULT: &'static [Field] = &[field("sum", "final sum of all items")];
 
     type Input = Vec<u32>;
     type Output = ();
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            items: values.integer("items")? as usize,
-            times: values.integer("times")? as u32,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([("items", self.items.into()), ("times", self.times.into())])
-    }
 
     fn prepare(&self) -> io::Result<Vec<u32>> {
         Ok(vec![0; self.items])

@@ -13,8 +13,8 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional};
+use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -61,46 +61,16 @@ impl Loopy {
 impl Program for Loopy {
     const NAME: &'static str = "loopy";
     const SUMMARY: &'static str = "one loop that spawns many equal serial tasks";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, 100_000_000),
-            preset: Preset::Sizes(["16", "64", "64"]),
-            meaning: "number of tasks",
-        },
-        Parameter {
-            name: "steps",
-            positional: false,
-            kind: Kind::Integer(0, 1_000_000_000_000),
-            preset: Preset::Sizes(["1000", "1000000", "1000000"]),
-            meaning: "steps of work per task",
-        },
-        Form::parameter("spawn"),
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "sum",
-        meaning: "sum of the tasks' results, modulo 2^64",
-    }];
+    parameters! {
+        n = positional("n", Integer(1, 100_000_000), ["16", "64", "64"], "number of tasks");
+        steps = named("steps", Integer(0, 1_000_000_000_000), ["1000", "1000000", "1000000"],
+            "steps of work per task");
+        form = Form::parameter("spawn");
+    }
+    const RESULT: &'static [Field] = &[field("sum", "sum of the tasks' results, modulo 2^64")];
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            steps: values.integer("steps")?,
-            form: Form::from_values(values)?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("steps", self.steps.into()),
-            ("form", self.form.name().into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

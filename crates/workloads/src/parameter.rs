@@ -63,6 +63,97 @@ pub enum Preset {
     Implied(&'static str),
 }
 
+/// Describes a parameter whose value needs its name; the defaults are those of the three sizes.
+pub(crate) const fn named(
+    name: &'static str,
+    kind: Kind,
+    sizes: [&'static str; 3],
+    meaning: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        positional: false,
+        kind,
+        preset: Preset::Sizes(sizes),
+        meaning,
+    }
+}
+
+/// Like [`named`], but the user may leave out the name.
+pub(crate) const fn positional(
+    name: &'static str,
+    kind: Kind,
+    sizes: [&'static str; 3],
+    meaning: &'static str,
+) -> Parameter {
+    Parameter {
+        positional: true,
+        ..named(name, kind, sizes, meaning)
+    }
+}
+
+/// Describes the parameter `seed`.
+pub(crate) const fn seed(meaning: &'static str) -> Parameter {
+    named("seed", Kind::Integer(0, u64::MAX), ["1"; 3], meaning)
+}
+
+/// The type of a program's field that a parameter sets.
+pub(crate) trait Setting: Sized {
+    /// Returns the value of the parameter `name`.
+    fn read(values: &Values, name: &str) -> Result<Self, ParameterError>;
+
+    /// Returns the value as it appears in a program's answer.
+    fn show(&self) -> serde_json::Value;
+}
+
+macro_rules! integer_settings {
+    ($($integer:ty),*) => {$(
+        impl Setting for $integer {
+            fn read(values: &Values, name: &str) -> Result<Self, ParameterError> {
+                Ok(values.integer(name)? as Self)
+            }
+
+            fn show(&self) -> serde_json::Value {
+                (*self).into()
+            }
+        }
+    )*};
+}
+
+integer_settings!(u32, u64, usize);
+
+impl Setting for f64 {
+    fn read(values: &Values, name: &str) -> Result<Self, ParameterError> {
+        values.number(name)
+    }
+
+    fn show(&self) -> serde_json::Value {
+        (*self).into()
+    }
+}
+
+/// An enum whose variants are the words of a [`Kind::Choice`].
+pub(crate) trait Words: Copy + PartialEq + 'static {
+    /// The variants and their words, in the same order.
+    const ALL: &'static [Self];
+    const NAMES: &'static [&'static str];
+}
+
+impl<T: Words> Setting for T {
+    fn read(values: &Values, name: &str) -> Result<Self, ParameterError> {
+        let word = values.choice(name)?;
+        let place = T::NAMES.iter().position(|name| *name == word);
+        place
+            .map(|place| T::ALL[place])
+            .ok_or_else(|| ParameterError::missing(name))
+    }
+
+    fn show(&self) -> serde_json::Value {
+        let place = T::ALL.iter().position(|one| one == self);
+        place.map(|place| T::NAMES[place]).into()
+    }
+}
+
 /// The parameter values that the user passed, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
@@ -160,15 +251,6 @@ impl Values {
         match self.0.get(name) {
             Some(Item::Integer(value)) => Ok(*value),
             _ => Err(ParameterError::missing(name)),
-        }
-    }
-
-    /// Returns the value of an integer parameter that must be a power of two.
-    pub(crate) fn power_of_two(&self, name: &str) -> Result<usize, ParameterError> {
-        let value = self.integer(name)? as usize;
-        match value.is_power_of_two() {
-            true => Ok(value),
-            false => Err(ParameterError::invalid(value, name, "a power of two")),
         }
     }
 
@@ -271,6 +353,14 @@ impl ParameterError {
         Self(format!(
             "invalid value {value} for {name}: expected {expected}"
         ))
+    }
+
+    /// Returns an error unless the value of the parameter `name` is a power of two.
+    pub(crate) fn unless_power_of_two(value: usize, name: &str) -> Result<(), Self> {
+        if value.is_power_of_two() {
+            return Ok(());
+        }
+        Err(Self::invalid(value, name, "a power of two"))
     }
 
     fn missing(name: &str) -> Self {

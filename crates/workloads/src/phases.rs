@@ -14,8 +14,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{
+    Kind::{Choice, Integer},
+    Words, named, positional,
+};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -48,12 +51,9 @@ pub enum First {
     Parallel,
 }
 
-impl First {
+impl Words for First {
+    const ALL: &'static [Self] = &[Self::Serial, Self::Parallel];
     const NAMES: &'static [&'static str] = &["serial", "parallel"];
-
-    fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
 }
 
 impl Phases {
@@ -94,82 +94,23 @@ impl Phases {
 impl Program for Phases {
     const NAME: &'static str = "phases";
     const SUMMARY: &'static str = "alternating serial and parallel phases";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "rounds",
-            positional: true,
-            kind: Kind::Integer(1, 1_000_000_000),
-            preset: Preset::Sizes(["3", "50", "50"]),
-            meaning: "number of pairs of phases",
-        },
-        Parameter {
-            name: "solo",
-            positional: false,
-            kind: Kind::Integer(0, MOST_STEPS),
-            preset: Preset::Sizes(["10000", "20000000", "20000000"]),
-            meaning: "steps per serial phase",
-        },
-        Parameter {
-            name: "pause",
-            positional: false,
-            kind: Kind::Integer(0, 3_600_000),
-            preset: Preset::Sizes(["0", "0", "0"]),
-            meaning: "milliseconds that each serial phase also sleeps",
-        },
-        Parameter {
-            name: "steps",
-            positional: false,
-            kind: Kind::Integer(0, MOST_STEPS),
-            preset: Preset::Sizes(["10000", "10000000", "10000000"]),
-            meaning: "steps per parallel phase, all tasks together",
-        },
-        Parameter {
-            name: "tasks",
-            positional: false,
-            kind: Kind::Integer(1, 1_000_000_000),
-            preset: Preset::Sizes(["8", "64", "64"]),
-            meaning: "tasks per parallel phase",
-        },
-        Parameter {
-            name: "first",
-            positional: false,
-            kind: Kind::Choice(First::NAMES),
-            preset: Preset::Sizes(["serial", "serial", "serial"]),
-            meaning: "which phase comes first",
-        },
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "state",
-        meaning: "hash of the tasks' results, modulo 2^64",
-    }];
+    parameters! {
+        rounds = positional("rounds", Integer(1, 1_000_000_000), ["3", "50", "50"],
+            "number of pairs of phases");
+        serial = named("solo", Integer(0, MOST_STEPS), ["10000", "20000000", "20000000"],
+            "steps per serial phase");
+        wait = named("pause", Integer(0, 3_600_000), ["0"; 3],
+            "milliseconds that each serial phase also sleeps");
+        parallel = named("steps", Integer(0, MOST_STEPS), ["10000", "10000000", "10000000"],
+            "steps per parallel phase, all tasks together");
+        tasks = named("tasks", Integer(1, 1_000_000_000), ["8", "64", "64"],
+            "tasks per parallel phase");
+        first = named("first", Choice(First::NAMES), ["serial"; 3], "which phase comes first");
+    }
+    const RESULT: &'static [Field] = &[field("state", "hash of the tasks' results, modulo 2^64")];
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            rounds: values.integer("rounds")?,
-            serial: values.integer("solo")?,
-            wait: values.integer("pause")?,
-            parallel: values.integer("steps")?,
-            tasks: values.integer("tasks")?,
-            first: match values.choice("first")? {
-                "parallel" => First::Parallel,
-                _ => First::Serial,
-            },
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("rounds", self.rounds.into()),
-            ("solo", self.serial.into()),
-            ("pause", self.wait.into()),
-            ("steps", self.parallel.into()),
-            ("tasks", self.tasks.into()),
-            ("first", self.first.name().into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

@@ -14,8 +14,8 @@
 
 use std::io;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional, seed};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
@@ -97,58 +97,19 @@ fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u64], block: usi
 impl Program for Prefixsum {
     const NAME: &'static str = "prefixsum";
     const SUMMARY: &'static str = "prefix sums in two passes over blocks";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, 1 << 32),
-            preset: Preset::Sizes(["20000", "30000000", "100000000"]),
-            meaning: "number of 8-byte elements",
-        },
-        Parameter {
-            name: "block",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 32),
-            preset: Preset::Sizes(["256", "16384", "16384"]),
-            meaning: "elements per task",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the elements",
-        },
-    ];
+    parameters! {
+        n = positional("n", Integer(0, 1 << 32), ["20000", "30000000", "100000000"],
+            "number of 8-byte elements");
+        block = named("block", Integer(1, 1 << 32), ["256", "16384", "16384"], "elements per task");
+        seed = seed("seed of the elements");
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "sum",
-            meaning: "sum of all elements, modulo 2^64",
-        },
-        Field {
-            name: "checksum",
-            meaning: "hash of the prefix sums",
-        },
+        field("sum", "sum of all elements, modulo 2^64"),
+        field("checksum", "hash of the prefix sums"),
     ];
 
     type Input = Vec<u64>;
     type Output = ();
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            block: values.integer("block")? as usize,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("block", self.block.into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Vec<u64>> {
         let elements = (0..self.n as u64).map(|i| random(self.seed, i));

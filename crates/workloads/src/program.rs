@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::parameter::{Kind, Parameter, ParameterError, Values, Words, named};
 use crate::runtime::Runtime;
 
 /// A summary of a run's result, as named fields.
@@ -28,6 +28,10 @@ pub struct Field {
     pub name: &'static str,
     /// What the field holds, including the unit.
     pub meaning: &'static str,
+}
+
+pub(crate) const fn field(name: &'static str, meaning: &'static str) -> Field {
+    Field { name, meaning }
 }
 
 /// An answer known without running the serial version.
@@ -64,6 +68,14 @@ pub trait Program: Sized + Send + Sync + 'static {
     /// # Errors
     /// If the values are valid individually but not in combination.
     fn from_values(values: &Values) -> Result<Self, ParameterError>;
+
+    /// Checks constraints between the parameters.
+    ///
+    /// # Errors
+    /// If the values are valid individually but not in combination.
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
 
     /// Returns the parameters that affect a run, with their values.
     fn parameters(&self) -> Answer;
@@ -167,25 +179,16 @@ pub enum Form {
     Spawn,
 }
 
-impl Form {
+impl Words for Form {
+    const ALL: &'static [Self] = &[Self::Join, Self::Spawn];
     const NAMES: &'static [&'static str] = &["join", "spawn"];
+}
 
+impl Form {
     /// Returns the parameter `form` with its default.
     pub(crate) const fn parameter(preset: &'static str) -> Parameter {
-        Parameter {
-            name: "form",
-            positional: false,
-            kind: Kind::Choice(Self::NAMES),
-            preset: Preset::Sizes([preset; 3]),
-            meaning: "fork with joins that split in half, or with one spawn per part",
-        }
-    }
-
-    pub(crate) fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(match values.choice("form")? {
-            "spawn" => Self::Spawn,
-            _ => Self::Join,
-        })
+        let meaning = "fork with joins that split in half, or with one spawn per part";
+        named("form", Kind::Choice(Self::NAMES), [preset; 3], meaning)
     }
 
     /// Returns the form's name as a parameter value.
@@ -197,6 +200,30 @@ impl Form {
         self == Self::Join || R::SPAWNS
     }
 }
+
+/// Implements the part of [`Program`] that concerns its parameters. Each row names
+/// a field, and describes the parameter that sets it.
+macro_rules! parameters {
+    ($($field:ident = $parameter:expr;)*) => {
+        const PARAMETERS: &'static [$crate::Parameter] = &[$($parameter),*];
+
+        fn from_values(values: &$crate::Values) -> Result<Self, $crate::ParameterError> {
+            let program = Self {
+                $($field: $crate::parameter::Setting::read(values, $parameter.name)?,)*
+            };
+            program.check()?;
+            Ok(program)
+        }
+
+        fn parameters(&self) -> $crate::Answer {
+            $crate::program::answer([
+                $(($parameter.name, $crate::parameter::Setting::show(&self.$field)),)*
+            ])
+        }
+    };
+}
+
+pub(crate) use parameters;
 
 pub(crate) fn answer<const N: usize>(fields: [(&str, Value); N]) -> Answer {
     fields

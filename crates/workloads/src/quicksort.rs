@@ -12,8 +12,8 @@
 
 use std::io;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional, seed};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{self, random};
 
@@ -121,14 +121,8 @@ pub(crate) fn checksum(elements: &[u32]) -> u64 {
 
 /// The answer fields of the sorting programs.
 pub(crate) const SORTED: &[Field] = &[
-    Field {
-        name: "sorted",
-        meaning: "whether the output is sorted",
-    },
-    Field {
-        name: "checksum",
-        meaning: "hash of the elements",
-    },
+    field("sorted", "whether the output is sorted"),
+    field("checksum", "hash of the elements"),
 ];
 
 /// Returns the answer fields of [`SORTED`] for these elements.
@@ -142,49 +136,17 @@ pub(crate) fn sorted(elements: &[u32]) -> Answer {
 impl Program for Quicksort {
     const NAME: &'static str = "quicksort";
     const SUMMARY: &'static str = "quicksort with serial partitioning";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, 1 << 32),
-            preset: Preset::Sizes(["20000", "10000000", "10000000"]),
-            meaning: "number of 4-byte elements",
-        },
-        Parameter {
-            name: "cutoff",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 32),
-            preset: Preset::Sizes(["256", "2048", "2048"]),
-            meaning: "elements that are sorted without recursion",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the elements",
-        },
-    ];
+    parameters! {
+        n = positional("n", Integer(0, 1 << 32), ["20000", "10000000", "10000000"],
+            "number of 4-byte elements");
+        cutoff = named("cutoff", Integer(1, 1 << 32), ["256", "2048", "2048"],
+            "elements that are sorted without recursion");
+        seed = seed("seed of the elements");
+    }
     const RESULT: &'static [Field] = SORTED;
 
     type Input = Input;
     type Output = ();
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            cutoff: values.integer("cutoff")? as usize,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("cutoff", self.cutoff.into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Input> {
         let original = gaussian(self.n, self.seed);

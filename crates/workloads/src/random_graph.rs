@@ -5,7 +5,7 @@
 //! Edges are not stored: each access recomputes the edge from the seed, which takes a few
 //! multiplications.
 
-use crate::parameter::{Kind, Parameter, Preset};
+use crate::parameter::{Kind, Parameter, named, seed};
 use crate::steps::random;
 
 /// The edges of an undirected graph.
@@ -39,22 +39,11 @@ impl Edges {
 
 /// Returns the parameter `p`, with a default for each size.
 pub(crate) const fn probability(sizes: [&'static str; 3]) -> Parameter {
-    Parameter {
-        name: "p",
-        positional: false,
-        kind: Kind::Number(0.0, 1.0),
-        preset: Preset::Sizes(sizes),
-        meaning: "probability of an edge between two vertices",
-    }
+    let meaning = "probability of an edge between two vertices";
+    named("p", Kind::Number(0.0, 1.0), sizes, meaning)
 }
 
-pub(crate) const SEED: Parameter = Parameter {
-    name: "seed",
-    positional: false,
-    kind: Kind::Integer(0, u64::MAX),
-    preset: Preset::Sizes(["1"; 3]),
-    meaning: "seed of the edges",
-};
+pub(crate) const SEED: Parameter = seed("seed of the edges");
 
 #[cfg(test)]
 mod tests {

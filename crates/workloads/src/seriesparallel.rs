@@ -10,8 +10,8 @@
 
 use std::io;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional, seed};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -28,8 +28,9 @@ pub struct Seriesparallel {
     pub seed: u64,
 }
 
+/// A part of the graph.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub struct Part {
     leaves: u64,
     seed: u64,
 }
@@ -98,73 +99,22 @@ impl Seriesparallel {
     }
 }
 
-const fn parameter(
-    name: &'static str,
-    allowed: (u64, u64),
-    sizes: [&'static str; 3],
-    meaning: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        positional: false,
-        kind: Kind::Integer(allowed.0, allowed.1),
-        preset: Preset::Sizes(sizes),
-        meaning,
-    }
-}
-
 impl Program for Seriesparallel {
     const NAME: &'static str = "seriesparallel";
     const SUMMARY: &'static str = "random series-parallel graph";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            positional: true,
-            ..parameter(
-                "n",
-                (1, 1 << 40),
-                ["1000", "1000000", "10000000"],
-                "number of leaves",
-            )
-        },
-        parameter(
-            "parallel",
-            (0, 100),
-            ["70"; 3],
-            "percentage of compositions that are parallel",
-        ),
-        parameter(
-            "steps",
-            (1, 1 << 40),
-            ["100", "1000", "1000"],
-            "maximum steps of work per leaf",
-        ),
-        parameter("seed", (0, u64::MAX), ["1"; 3], "seed of the graph"),
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "mix",
-        meaning: "sum of the leaves' results, modulo 2^64",
-    }];
+    parameters! {
+        n = positional("n", Integer(1, 1 << 40), ["1000", "1000000", "10000000"],
+            "number of leaves");
+        parallel = named("parallel", Integer(0, 100), ["70"; 3],
+            "percentage of compositions that are parallel");
+        steps = named("steps", Integer(1, 1 << 40), ["100", "1000", "1000"],
+            "maximum steps of work per leaf");
+        seed = seed("seed of the graph");
+    }
+    const RESULT: &'static [Field] = &[field("mix", "sum of the leaves' results, modulo 2^64")];
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")?,
-            parallel: values.integer("parallel")?,
-            steps: values.integer("steps")?,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("parallel", self.parallel.into()),
-            ("steps", self.steps.into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

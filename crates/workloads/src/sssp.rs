@@ -30,8 +30,11 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{
+    Kind::{Choice, Integer},
+    ParameterError, Words, named, positional,
+};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
@@ -48,12 +51,9 @@ pub enum Order {
     Youngest,
 }
 
-impl Order {
+impl Words for Order {
+    const ALL: &'static [Self] = &[Self::Nearest, Self::Youngest];
     const NAMES: &'static [&'static str] = &["nearest", "youngest"];
-
-    fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
 }
 
 /// The program `sssp`, which finds shortest paths in a random graph.
@@ -137,62 +137,24 @@ impl Search<'_> {
 impl Program for Sssp {
     const NAME: &'static str = "sssp";
     const SUMMARY: &'static str = "single-source shortest paths in a dense random graph";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 24),
-            preset: Preset::Sizes(["150", "10000", "10000"]),
-            meaning: "number of vertices",
-        },
-        random_graph::probability(["0.5"; 3]),
-        Parameter {
-            name: "order",
-            positional: false,
-            kind: Kind::Choice(Order::NAMES),
-            preset: Preset::Sizes(["nearest"; 3]),
-            meaning: "which vertex is relaxed next: the nearest of all pending ones, or the youngest task",
-        },
-        random_graph::SEED,
-    ];
+    parameters! {
+        n = positional("n", Integer(1, 1 << 24), ["150", "10000", "10000"], "number of vertices");
+        p = random_graph::probability(["0.5"; 3]);
+        order = named("order", Choice(Order::NAMES), ["nearest"; 3],
+            "which vertex is relaxed next: the nearest of all pending ones, or the youngest task");
+        seed = random_graph::SEED;
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "reached",
-            meaning: "number of reachable vertices, including the source",
-        },
-        Field {
-            name: "farthest",
-            meaning: "largest distance",
-        },
-        Field {
-            name: "checksum",
-            meaning: "hash of the distances",
-        },
+        field(
+            "reached",
+            "number of reachable vertices, including the source",
+        ),
+        field("farthest", "largest distance"),
+        field("checksum", "hash of the distances"),
     ];
 
     type Input = ();
     type Output = Vec<u64>;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            p: values.number("p")?,
-            order: match values.choice("order")? {
-                "youngest" => Order::Youngest,
-                _ => Order::Nearest,
-            },
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("p", self.p.into()),
-            ("order", self.order.name().into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

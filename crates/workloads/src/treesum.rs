@@ -15,8 +15,8 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::parameter::{Kind::Integer, positional};
+use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
 use crate::runtime::Runtime;
 
 /// A node of the tree, which owns its subtrees.
@@ -81,29 +81,14 @@ pub struct Treesum {
 impl Program for Treesum {
     const NAME: &'static str = "treesum";
     const SUMMARY: &'static str = "sum of a balanced binary tree";
-    const PARAMETERS: &'static [Parameter] = &[Parameter {
-        name: "nodes",
-        positional: true,
-        kind: Kind::Integer(1, 1 << 28),
-        preset: Preset::Sizes(["1023", "1048575", "16777215"]),
-        meaning: "number of nodes",
-    }];
-    const RESULT: &'static [Field] = &[Field {
-        name: "sum",
-        meaning: "sum of all values",
-    }];
+    parameters! {
+        nodes = positional("nodes", Integer(1, 1 << 28), ["1023", "1048575", "16777215"],
+            "number of nodes");
+    }
+    const RESULT: &'static [Field] = &[field("sum", "sum of all values")];
 
     type Input = Option<Box<Node>>;
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let nodes = values.integer("nodes")? as usize;
-        Ok(Self { nodes })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([("nodes", Value::from(self.nodes))])
-    }
 
     fn prepare(&self) -> io::Result<Self::Input> {
         Ok(Node::tree(self.nodes))

@@ -5,7 +5,7 @@
 use tidegate_policy::DesirePolicy;
 use tidegate_sim::{Allot, Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
 use tidegate_workloads::Simulated;
-use tidegate_workloads::dags::LoopyDag;
+use tidegate_workloads::dags::CallsDag;
 use tidegate_workloads::loopy::Loopy;
 use tidegate_workloads::phases::{First, Phases};
 use tidegate_workloads::program::Form;
@@ -45,7 +45,7 @@ fn mean_response(outcome: &Outcome) -> f64 {
 }
 
 /// Returns `loopy` with `n` subtasks of `steps` steps each; 600 steps take 1 µs.
-fn loopy(n: usize, steps: u64) -> LoopyDag {
+fn loopy(n: usize, steps: u64) -> CallsDag<Loopy> {
     let form = Form::Spawn;
     Loopy { n, steps, form }.dag()
 }

@@ -1,123 +1,95 @@
 //! `blockmatmul` as a dag: each step of a chain drafts the next step but doesn't wait for it to
 //! end.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::locality::blockmatmul::Blockmatmul;
 use crate::matrix;
-use tidegate_sim::{Dag, Draft, Place, Step, Touch};
+use tidegate_sim::{Draft, Place, Step, Touch};
 
 /// Multiply-add operations per nanosecond.
 const A_NANOSECOND: u64 = 8;
 
-/// The dag of the program `blockmatmul`: a chain of tasks for each block of the product.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockmatmulDag {
-    program: Blockmatmul,
-}
-
-/// What a task does next. The fields are a block of C and, within that block's chain, the index of
-/// the next pair of blocks to multiply.
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Drafts the first step of this block's chain; continues with the next block.
-    Draft(usize),
-    /// Reads the left block of a pair, then the right one.
-    Left(usize, usize),
-    Right(usize, usize),
-    Work(usize, usize),
-    /// Writes the task's block of C. The pair is the one with which the chain's next step begins.
-    Write(usize, usize),
-    /// Drafts the step that begins with this pair. `Release` then releases that step, which may run
-    /// once the current step ends.
-    Next(usize, usize),
-    Release(usize, usize),
-    Over,
+pub enum Call {
+    /// Drafts the first step of each block's chain.
+    All,
+    /// A step of the chain of a block of C. The second field is the step's first pair of blocks.
+    Chain(usize, usize),
 }
 
 impl Simulated for Blockmatmul {
-    type Dag = BlockmatmulDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> BlockmatmulDag {
-        BlockmatmulDag { program: *self }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl BlockmatmulDag {
+impl Blockmatmul {
     /// Returns the draft name of the step that contains this pair.
     fn name(&self, block: usize, pair: usize) -> u64 {
-        (block * self.program.steps() + pair / self.program.panel) as u64
+        (block * self.steps() + pair / self.panel) as u64
     }
 
-    fn draft(&self, block: usize, pair: usize, place: Place) -> Step<Task> {
-        let program = &self.program;
+    fn draft(&self, block: usize, pair: usize, place: Place) -> Step<Call> {
         let name = self.name(block, pair);
-        let step = pair / program.panel;
-        let part = (program.rank(block), program.grid.count());
+        let step = pair / self.panel;
+        let part = (self.rank(block), self.grid.count());
         Step::Draft(Draft {
-            task: Task::Left(block, pair),
+            task: Call::Chain(block, pair),
             name,
             releases: u32::from(step > 0),
             place,
-            put: program.locality.put(program.seed, part, step, name),
+            put: self.locality.put(self.seed, part, step, name),
         })
     }
 
-    fn touch(&self, matrix: usize, block: usize, writes: bool) -> Step<Task> {
-        let grid = &self.program.grid;
+    fn touch(&self, matrix: usize, block: usize, writes: bool) -> Step<Call> {
         Step::Touch(Touch {
-            name: (matrix * grid.count() + block) as u64,
-            bytes: (grid.area() * size_of::<f32>()) as u64,
+            name: (matrix * self.grid.count() + block) as u64,
+            bytes: (self.grid.area() * size_of::<f32>()) as u64,
             writes,
         })
     }
 
-    /// Returns what a task does after it has multiplied a pair. `pair` is the next pair of the
-    /// chain; if it belongs to the next step, the task writes its block of C.
-    fn after(&self, block: usize, pair: usize) -> Task {
-        let program = &self.program;
-        if pair % program.panel == 0 || pair == program.grid.blocks {
-            Task::Write(block, pair)
-        } else {
-            Task::Left(block, pair)
+    /// Reads the two blocks of a pair, then multiplies them.
+    fn multiply(&self, block: usize, pair: usize, part: usize) -> Step<Call> {
+        let (row, column) = matrix::place(block);
+        match part {
+            0 => self.touch(0, matrix::number(row, pair), false),
+            1 => self.touch(1, matrix::number(pair, column), false),
+            _ => Step::Work((self.grid.area() * self.grid.block) as u64 / A_NANOSECOND),
         }
     }
 }
 
-impl Dag for BlockmatmulDag {
-    type Task = Task;
+impl Calls for Blockmatmul {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        Task::Draft(0)
+    fn first(&self) -> Call {
+        Call::All
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        let grid = &self.program.grid;
-        let (next, step) = match *task {
-            Task::Draft(block) if block == grid.count() => (Task::Over, Step::Join),
-            Task::Draft(block) => (Task::Draft(block + 1), self.draft(block, 0, Place::Inside)),
-            Task::Left(block, pair) => {
-                let (row, _) = matrix::place(block);
-                let left = matrix::number(row, pair);
-                (Task::Right(block, pair), self.touch(0, left, false))
-            }
-            Task::Right(block, pair) => {
-                let (_, column) = matrix::place(block);
-                let right = matrix::number(pair, column);
-                (Task::Work(block, pair), self.touch(1, right, false))
-            }
-            Task::Work(block, pair) => {
-                let time = (grid.area() * grid.block) as u64 / A_NANOSECOND;
-                (self.after(block, pair + 1), Step::Work(time))
-            }
-            Task::Write(block, pair) => (Task::Next(block, pair), self.touch(2, block, true)),
-            Task::Next(block, pair) if pair < grid.blocks => (
-                Task::Release(block, pair),
-                self.draft(block, pair, Place::Beside),
-            ),
-            Task::Release(block, pair) => (Task::Over, Step::Release(self.name(block, pair))),
-            Task::Next(..) | Task::Over => (Task::Over, Step::End),
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        let (block, first) = match call {
+            Call::All if number < self.grid.count() => return self.draft(number, 0, Place::Inside),
+            Call::All if number == self.grid.count() => return Step::Join,
+            Call::All => return Step::End,
+            Call::Chain(block, first) => (block, first),
         };
-        *task = next;
-        step
+        let end = (first + self.panel).min(self.grid.blocks);
+        let multiplied = 3 * (end - first);
+        match number {
+            _ if number < multiplied => self.multiply(block, first + number / 3, number % 3),
+            _ if number == multiplied => self.touch(2, block, true),
+            // The next step of the chain may run when this one ends.
+            _ if number == multiplied + 1 && end < self.grid.blocks => {
+                self.draft(block, end, Place::Beside)
+            }
+            _ if number == multiplied + 2 && end < self.grid.blocks => {
+                Step::Release(self.name(block, end))
+            }
+            _ => Step::End,
+        }
     }
 }

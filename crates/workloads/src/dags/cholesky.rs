@@ -1,10 +1,10 @@
 //! `cholesky` as a dag. The recursion skips squares that are zero in the factor. The dag computes
 //! no matrix elements.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::factors::cholesky::{Cholesky, SIDE};
 use crate::matrix;
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::{Nanos, Step};
 
 /// Time to factor a block, in nanoseconds.
 const FACTOR: Nanos = 490;
@@ -15,9 +15,9 @@ const DIVIDE: Nanos = 320;
 /// Time to subtract the product of two blocks, in nanoseconds.
 const SUBTRACT: Nanos = 375;
 
-/// The dag of the program `cholesky`: a recursion into quadrants.
+/// Which squares of the factor are zero.
 #[derive(Clone, Debug)]
-pub struct CholeskyDag {
+pub struct Zeros {
     blocks: usize,
     /// For each `i`, the number of blocks among the first `i` (in the order of `matrix`) that are
     /// nonzero in the factor.
@@ -32,16 +32,14 @@ pub struct Square {
     blocks: usize,
 }
 
-/// What a task does next.
 #[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Factors a square in four steps. The number is the index of the next step.
-    Factor(Square, usize),
+pub enum Call {
+    Factor(Square),
     /// Divides a square by the triangle above it.
     Divide(Square),
-    /// Divides the upper or lower half of a square in three steps. The fields are the left and
-    /// right quadrants of that half and the index of the next step.
-    Half(Square, Square, usize),
+    /// Divides the upper or lower half of a square. The fields are the left and right quadrants of
+    /// that half.
+    Half(Square, Square),
     /// Subtracts a product of two squares from a square. Both factors begin at the given column.
     /// The first begins at the square's row, the second at the row whose number is the square's
     /// column.
@@ -49,10 +47,8 @@ pub enum Task {
     /// Like `Subtract`, but only for two of the square's quadrants: the quadrant whose index is in
     /// the last field, and the next one.
     Pair(Square, usize, usize),
-    /// Subtracts two products from a quadrant, one after the other. The last field is the index of
-    /// the next product.
-    Quadrant(Square, usize, usize),
-    Over,
+    /// Subtracts two products from a quadrant, one after the other.
+    Quadrant(Square, usize),
 }
 
 impl Square {
@@ -67,9 +63,9 @@ impl Square {
 }
 
 impl Simulated for Cholesky {
-    type Dag = CholeskyDag;
+    type Dag = CallsDag<Zeros>;
 
-    fn dag(&self) -> CholeskyDag {
+    fn dag(&self) -> Self::Dag {
         let blocks = self.n / SIDE;
         let filled = filled(self, blocks);
         let mut before = vec![0];
@@ -77,7 +73,7 @@ impl Simulated for Cholesky {
             let (row, column) = matrix::place(block);
             before.push(before[block] + usize::from(filled[row][column]));
         }
-        CholeskyDag { blocks, before }
+        CallsDag(Zeros { blocks, before })
     }
 }
 
@@ -99,32 +95,26 @@ fn filled(program: &Cholesky, blocks: usize) -> Vec<Vec<bool>> {
     filled
 }
 
-impl CholeskyDag {
+impl Zeros {
     fn is_zero(&self, square: Square) -> bool {
         let first = matrix::number(square.row, square.column);
         self.before[first] == self.before[first + square.blocks * square.blocks]
     }
 
-    fn factor(&self, square: Square, part: usize, task: &mut Task) -> Step<Task> {
+    fn factor(&self, square: Square, number: usize) -> Step<Call> {
         let [first, below, last] = [0, 2, 3].map(|number| square.quadrant(number));
-        *task = match part {
-            3 => Task::Over,
-            _ => Task::Factor(square, part + 1),
-        };
-        match part {
-            0 if self.is_zero(below) => {
-                *task = Task::Over;
-                Step::Fork(Task::Factor(first, 0), Task::Factor(last, 0))
-            }
-            0 => Step::Call(Task::Factor(first, 0)),
-            1 => Step::Call(Task::Divide(below)),
-            2 => Step::Call(Task::Subtract(last, first.column)),
-            _ => Step::Call(Task::Factor(last, 0)),
+        match number {
+            0 if self.is_zero(below) => Step::Fork(Call::Factor(first), Call::Factor(last)),
+            _ if self.is_zero(below) => Step::End,
+            0 => Step::Call(Call::Factor(first)),
+            1 => Step::Call(Call::Divide(below)),
+            2 => Step::Call(Call::Subtract(last, first.column)),
+            3 => Step::Call(Call::Factor(last)),
+            _ => Step::End,
         }
     }
 
-    fn divide(&self, square: Square, task: &mut Task) -> Step<Task> {
-        *task = Task::Over;
+    fn divide(&self, square: Square) -> Step<Call> {
         if self.is_zero(square) {
             return Step::End;
         }
@@ -132,11 +122,10 @@ impl CholeskyDag {
             return Step::Work(DIVIDE);
         }
         let [a, b, c, d] = [0, 1, 2, 3].map(|number| square.quadrant(number));
-        Step::Fork(Task::Half(a, b, 0), Task::Half(c, d, 0))
+        Step::Fork(Call::Half(a, b), Call::Half(c, d))
     }
 
-    fn subtract(&self, square: Square, column: usize, task: &mut Task) -> Step<Task> {
-        *task = Task::Over;
+    fn subtract(&self, square: Square, column: usize) -> Step<Call> {
         let factors = [square.row, square.column].map(|row| Square {
             row,
             column,
@@ -148,58 +137,40 @@ impl CholeskyDag {
         if square.blocks == 1 {
             return Step::Work(SUBTRACT);
         }
-        Step::Fork(Task::Pair(square, column, 0), Task::Pair(square, column, 2))
+        Step::Fork(Call::Pair(square, column, 0), Call::Pair(square, column, 2))
     }
 }
 
-impl Dag for CholeskyDag {
-    type Task = Task;
+impl Calls for Zeros {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        let whole = Square {
+    fn first(&self) -> Call {
+        Call::Factor(Square {
             row: 0,
             column: 0,
             blocks: self.blocks,
-        };
-        Task::Factor(whole, 0)
+        })
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match *task {
-            Task::Factor(square, _) if square.blocks == 1 => {
-                *task = Task::Over;
-                Step::Work(FACTOR)
-            }
-            Task::Factor(square, part) => self.factor(square, part, task),
-            Task::Divide(square) => self.divide(square, task),
-            Task::Half(left, right, part) => {
-                *task = match part {
-                    2 => Task::Over,
-                    _ => Task::Half(left, right, part + 1),
-                };
-                Step::Call(match part {
-                    0 => Task::Divide(left),
-                    1 => Task::Subtract(right, left.column),
-                    _ => Task::Divide(right),
-                })
-            }
-            Task::Subtract(square, column) => self.subtract(square, column, task),
-            Task::Pair(square, column, first) => {
-                *task = Task::Over;
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        match (call, number) {
+            (Call::Factor(square), 0) if square.blocks == 1 => Step::Work(FACTOR),
+            (Call::Factor(square), _) if square.blocks > 1 => self.factor(square, number),
+            (Call::Divide(square), 0) => self.divide(square),
+            (Call::Half(left, _), 0) => Step::Call(Call::Divide(left)),
+            (Call::Half(left, right), 1) => Step::Call(Call::Subtract(right, left.column)),
+            (Call::Half(_, right), 2) => Step::Call(Call::Divide(right)),
+            (Call::Subtract(square, column), 0) => self.subtract(square, column),
+            (Call::Pair(square, column, first), 0) => {
                 let [one, other] = [first, first + 1]
-                    .map(|number| Task::Quadrant(square.quadrant(number), column, 0));
+                    .map(|number| Call::Quadrant(square.quadrant(number), column));
                 Step::Fork(one, other)
             }
             // Squares above the diagonal are not stored.
-            Task::Quadrant(square, ..) if square.column > square.row => Step::End,
-            Task::Quadrant(square, column, part) => {
-                *task = match part {
-                    0 => Task::Quadrant(square, column, 1),
-                    _ => Task::Over,
-                };
-                Step::Call(Task::Subtract(square, column + part * square.blocks))
+            (Call::Quadrant(square, column), 0 | 1) if square.column <= square.row => {
+                Step::Call(Call::Subtract(square, column + number * square.blocks))
             }
-            Task::Over => Step::End,
+            _ => Step::End,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `fft` as a dag: each level splits the elements, transforms both halves, and combines them.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::fft::Fft;
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::{Nanos, Step};
 
 /// Elements that are split or combined in 10 ns.
 const PASSED: Nanos = 14;
@@ -11,72 +11,41 @@ const PASSED: Nanos = 14;
 /// cache.
 const CACHED: Nanos = 12;
 
-/// The dag of the program `fft`: a recursion with two parallel passes at each level.
+/// A call for the given number of elements.
 #[derive(Clone, Copy, Debug)]
-pub struct FftDag {
-    n: usize,
-    cutoff: usize,
-}
-
-/// What a task does next with the given number of elements.
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Transforms the elements.
+pub enum Call {
     Transform(usize),
-    /// Transforms both halves, after the elements have been split.
-    Parted(usize),
-    /// Combines the transformed halves.
-    Transformed(usize),
     /// Splits or combines the elements in one pass.
     Pass(usize),
-    Over,
 }
 
 impl Simulated for Fft {
-    type Dag = FftDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> FftDag {
-        FftDag {
-            n: self.n,
-            cutoff: self.cutoff,
-        }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl Dag for FftDag {
-    type Task = Task;
+impl Calls for Fft {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        Task::Transform(self.n)
+    fn first(&self) -> Call {
+        Call::Transform(self.n)
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match *task {
-            Task::Transform(n) if n <= self.cutoff => {
-                *task = Task::Over;
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        match (call, number) {
+            (Call::Transform(n), 0) if n <= self.cutoff => {
                 Step::Work(n as Nanos * Nanos::from(n.ilog2()) * 10 / CACHED)
             }
-            Task::Transform(n) => {
-                *task = Task::Parted(n);
-                Step::Call(Task::Pass(n))
+            (Call::Transform(n), 0 | 2) if n > self.cutoff => Step::Call(Call::Pass(n)),
+            (Call::Transform(n), 1) if n > self.cutoff => {
+                Step::Fork(Call::Transform(n / 2), Call::Transform(n / 2))
             }
-            Task::Parted(n) => {
-                *task = Task::Transformed(n);
-                Step::Fork(Task::Transform(n / 2), Task::Transform(n / 2))
-            }
-            Task::Transformed(n) => {
-                *task = Task::Over;
-                Step::Call(Task::Pass(n))
-            }
-            Task::Pass(n) if n <= self.cutoff => {
-                *task = Task::Over;
-                Step::Work(n as Nanos * 10 / PASSED)
-            }
-            Task::Pass(n) => {
-                *task = Task::Over;
-                Step::Fork(Task::Pass(n / 2), Task::Pass(n / 2))
-            }
-            Task::Over => Step::End,
+            (Call::Pass(n), 0) if n <= self.cutoff => Step::Work(n as Nanos * 10 / PASSED),
+            (Call::Pass(n), 0) => Step::Fork(Call::Pass(n / 2), Call::Pass(n / 2)),
+            _ => Step::End,
         }
     }
 }

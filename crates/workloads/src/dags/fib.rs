@@ -1,66 +1,32 @@
 //! `fib` as a dag: each call forks, except at the leaves.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::fib::Fib;
-use tidegate_sim::{Dag, Step};
+use tidegate_sim::Step;
 
 /// Time per call, excluding its children, in nanoseconds; the measured time was 0.76 ns.
 const CALL: u64 = 1;
 
-/// The dag of the program `fib`: each call forks, except at the leaves.
-#[derive(Clone, Copy, Debug)]
-pub struct FibDag {
-    n: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Task {
-    n: u32,
-    next: Next,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Next {
-    Work,
-    Fork,
-    End,
-}
-
-impl Task {
-    const fn call(n: u32) -> Self {
-        Self {
-            n,
-            next: Next::Work,
-        }
-    }
-}
-
 impl Simulated for Fib {
-    type Dag = FibDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> FibDag {
-        FibDag { n: self.n }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl Dag for FibDag {
-    type Task = Task;
+impl Calls for Fib {
+    type Call = u32;
 
-    fn root(&self) -> Task {
-        Task::call(self.n)
+    fn first(&self) -> u32 {
+        self.n
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match task.next {
-            Next::Work => {
-                task.next = if task.n < 2 { Next::End } else { Next::Fork };
-                Step::Work(CALL)
-            }
-            Next::Fork => {
-                task.next = Next::End;
-                Step::Fork(Task::call(task.n - 1), Task::call(task.n - 2))
-            }
-            Next::End => Step::End,
+    fn step(&self, n: u32, number: usize) -> Step<u32> {
+        match number {
+            0 => Step::Work(CALL),
+            1 if n >= 2 => Step::Fork(n - 1, n - 2),
+            _ => Step::End,
         }
     }
 }

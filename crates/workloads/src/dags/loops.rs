@@ -1,64 +1,46 @@
 //! `loops` as a dag: loops run one after the other, and joins halve the items of each loop.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::loops::Loops;
 use crate::runtime::HALVING_GRAIN;
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::{Nanos, Step};
 
 /// Items handled per nanosecond.
 const ITEMS_PER_NANO: usize = 8;
 
-/// The dag of the program `loops`: loops that joins halve.
 #[derive(Clone, Copy, Debug)]
-pub struct LoopsDag {
-    items: usize,
-    times: u32,
-}
-
-/// What a task does next.
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Runs this many loops, one after the other.
-    Loops(u32),
+pub enum Call {
+    All,
     /// Handles this many items of a loop.
     Items(usize),
-    Over,
 }
 
 impl Simulated for Loops {
-    type Dag = LoopsDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> LoopsDag {
-        LoopsDag {
-            items: self.items,
-            times: self.times,
-        }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl Dag for LoopsDag {
-    type Task = Task;
+impl Calls for Loops {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        Task::Loops(self.times)
+    fn first(&self) -> Call {
+        Call::All
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match *task {
-            Task::Loops(0) | Task::Over => Step::End,
-            Task::Loops(times) => {
-                *task = Task::Loops(times - 1);
-                Step::Call(Task::Items(self.items))
-            }
-            Task::Items(items) if items <= HALVING_GRAIN => {
-                *task = Task::Over;
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        match (call, number) {
+            (Call::All, _) if number < self.times as usize => Step::Call(Call::Items(self.items)),
+            (Call::Items(items), 0) if items <= HALVING_GRAIN => {
                 Step::Work(items.div_ceil(ITEMS_PER_NANO) as Nanos)
             }
-            Task::Items(items) => {
-                *task = Task::Over;
+            (Call::Items(items), 0) => {
                 let half = items / 2;
-                Step::Fork(Task::Items(half), Task::Items(items - half))
+                Step::Fork(Call::Items(half), Call::Items(items - half))
             }
+            _ => Step::End,
         }
     }
 }

@@ -1,75 +1,47 @@
 //! `loopy` as a dag: a loop that spawns its subtasks, or joins that halve the range of subtasks.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::loopy::Loopy;
 use crate::program::Form;
 use crate::steps;
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::Step;
 
-/// The dag of the program `loopy`: a loop of equal subtasks.
 #[derive(Clone, Copy, Debug)]
-pub struct LoopyDag {
-    subtasks: usize,
-    time: Nanos,
-    form: Form,
-}
-
-/// What a task does next.
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Spawns the remaining subtasks of the loop.
-    Loop {
-        left: usize,
-    },
+pub enum Call {
+    /// Spawns the subtasks.
+    Loop,
     /// Runs this many subtasks with joins that halve the range.
     Halves(usize),
-    Over,
 }
 
 impl Simulated for Loopy {
-    type Dag = LoopyDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> LoopyDag {
-        LoopyDag {
-            subtasks: self.n,
-            time: steps::time(self.steps),
-            form: self.form,
-        }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl Dag for LoopyDag {
-    type Task = Task;
+impl Calls for Loopy {
+    type Call = Call;
 
-    fn root(&self) -> Task {
+    fn first(&self) -> Call {
         match self.form {
-            Form::Spawn => Task::Loop {
-                left: self.subtasks,
-            },
-            Form::Join => Task::Halves(self.subtasks),
+            Form::Spawn => Call::Loop,
+            Form::Join => Call::Halves(self.n),
         }
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match *task {
-            Task::Loop { left: 0 } => {
-                *task = Task::Over;
-                Step::Join
-            }
-            Task::Loop { left } => {
-                *task = Task::Loop { left: left - 1 };
-                Step::Spawn(Task::Halves(1))
-            }
-            Task::Halves(1) => {
-                *task = Task::Over;
-                Step::Work(self.time)
-            }
-            Task::Halves(subtasks) => {
-                *task = Task::Over;
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        match (call, number) {
+            (Call::Loop, _) if number < self.n => Step::Spawn(Call::Halves(1)),
+            (Call::Loop, _) if number == self.n => Step::Join,
+            (Call::Halves(1), 0) => Step::Work(steps::time(self.steps)),
+            (Call::Halves(subtasks), 0) => {
                 let half = subtasks / 2;
-                Step::Fork(Task::Halves(half), Task::Halves(subtasks - half))
+                Step::Fork(Call::Halves(half), Call::Halves(subtasks - half))
             }
-            Task::Over => Step::End,
+            _ => Step::End,
         }
     }
 }

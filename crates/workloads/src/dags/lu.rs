@@ -1,27 +1,17 @@
 //! `lu` as a dag: each step factors a panel and then updates all later panels. The dag computes no
 //! matrix elements.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::factors::lu::Lu;
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::{Nanos, Step};
 
 /// Multiply-subtract operations per 10 ns.
 const MULTIPLIED: Nanos = 52;
 
-/// The dag of the program `lu`: in each step, a serial panel and then a parallel update.
 #[derive(Clone, Copy, Debug)]
-pub struct LuDag {
-    blocks: usize,
-    side: Nanos,
-}
-
-/// What a task does next.
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Factors the panel of this step.
-    Step(usize),
-    /// Updates the later panels; the field is the index of the next step.
-    Later(usize),
+pub enum Call {
+    /// Factors and updates the panels one after the other.
+    All,
     /// Updates later panels. The fields are the number of panels and the number of blocks to update
     /// in each panel.
     Panels(usize, usize),
@@ -29,24 +19,20 @@ pub enum Task {
     Blocks(usize),
     /// Applies the final row exchanges to a range of panels (the end is exclusive).
     Exchanges(usize, usize),
-    Over,
 }
 
 impl Simulated for Lu {
-    type Dag = LuDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> LuDag {
-        LuDag {
-            blocks: self.blocks,
-            side: self.side as Nanos,
-        }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl LuDag {
+impl Lu {
     /// Returns the time to subtract a product of two blocks.
     fn product(&self) -> Nanos {
-        self.side.pow(3) * 10 / MULTIPLIED
+        (self.side as Nanos).pow(3) * 10 / MULTIPLIED
     }
 
     /// Returns the time to solve for a block of U.
@@ -55,72 +41,58 @@ impl LuDag {
     }
 
     /// Returns the time to factor a panel of `blocks` blocks.
-    fn panel(&self, blocks: usize) -> Nanos {
+    fn panel_time(&self, blocks: usize) -> Nanos {
         self.product() / 3 + (blocks - 1) as Nanos * self.solve()
     }
 
     /// Returns the time to apply the row exchanges of `steps` steps to a panel: 1 ns per element.
-    fn exchange(&self, steps: usize) -> Nanos {
-        steps as Nanos * self.side.pow(2)
+    fn exchange_time(&self, steps: usize) -> Nanos {
+        steps as Nanos * (self.side as Nanos).pow(2)
     }
 }
 
-impl Dag for LuDag {
-    type Task = Task;
+impl Calls for Lu {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        Task::Step(0)
+    fn first(&self) -> Call {
+        Call::All
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match *task {
-            Task::Step(step) if step == self.blocks => {
-                *task = Task::Over;
-                Step::Call(Task::Exchanges(0, self.blocks))
-            }
-            Task::Step(step) => {
-                *task = Task::Later(step + 1);
-                Step::Work(self.panel(self.blocks - step))
-            }
-            Task::Later(step) => {
-                *task = Task::Step(step);
-                let later = self.blocks - step;
-                match later {
-                    0 => Step::Join,
-                    _ => Step::Call(Task::Panels(later, later)),
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        match (call, number) {
+            (Call::All, _) if number < 2 * self.blocks => {
+                let left = self.blocks - number / 2;
+                match number % 2 {
+                    0 => Step::Work(self.panel_time(left)),
+                    _ if left == 1 => Step::Join,
+                    _ => Step::Call(Call::Panels(left - 1, left - 1)),
                 }
             }
-            Task::Panels(1, blocks) => {
-                *task = Task::Blocks(blocks);
-                Step::Work(self.exchange(1) + self.solve())
+            (Call::All, _) if number == 2 * self.blocks => {
+                Step::Call(Call::Exchanges(0, self.blocks))
             }
-            Task::Panels(panels, blocks) => {
-                *task = Task::Over;
+            (Call::Panels(1, _), 0) => Step::Work(self.exchange_time(1) + self.solve()),
+            (Call::Panels(1, blocks), _) => self.step(Call::Blocks(blocks), number - 1),
+            (Call::Panels(panels, blocks), 0) => {
                 let half = panels / 2;
                 Step::Fork(
-                    Task::Panels(half, blocks),
-                    Task::Panels(panels - half, blocks),
+                    Call::Panels(half, blocks),
+                    Call::Panels(panels - half, blocks),
                 )
             }
-            Task::Blocks(1) => {
-                *task = Task::Over;
-                Step::Work(self.product())
-            }
-            Task::Blocks(blocks) => {
-                *task = Task::Over;
+            (Call::Blocks(1), 0) => Step::Work(self.product()),
+            (Call::Blocks(blocks), 0) => {
                 let half = blocks / 2;
-                Step::Fork(Task::Blocks(half), Task::Blocks(blocks - half))
+                Step::Fork(Call::Blocks(half), Call::Blocks(blocks - half))
             }
-            Task::Exchanges(first, end) if end - first == 1 => {
-                *task = Task::Over;
-                Step::Work(self.exchange(self.blocks - end))
+            (Call::Exchanges(first, end), 0) if end - first == 1 => {
+                Step::Work(self.exchange_time(self.blocks - end))
             }
-            Task::Exchanges(first, end) => {
-                *task = Task::Over;
+            (Call::Exchanges(first, end), 0) => {
                 let middle = first + (end - first) / 2;
-                Step::Fork(Task::Exchanges(first, middle), Task::Exchanges(middle, end))
+                Step::Fork(Call::Exchanges(first, middle), Call::Exchanges(middle, end))
             }
-            Task::Over => Step::End,
+            _ => Step::End,
         }
     }
 }

@@ -4,60 +4,46 @@
 //! All drafts exist from the beginning, whereas the parallel body creates a merger only when the
 //! first of its arrays is ready.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::locality::mergesort::Mergesort;
-use tidegate_sim::{Dag, Draft, Place, Step, Touch};
+use tidegate_sim::{Draft, Place, Step, Touch};
 
 /// Time to generate and sort an element in a sorter's array, in nanoseconds.
 const SORTED: u64 = 16;
 /// Time to merge an element, in nanoseconds.
 const MERGED: u64 = 2;
 
-/// The dag of the program `mergesort`: one draft per sorter or merger.
 #[derive(Clone, Copy, Debug)]
-pub struct MergesortDag {
-    program: Mergesort,
-}
-
-/// What a task does next. Nodes are numbered as in a heap.
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Drafts this node; continues with the next node.
-    Draft(usize),
-    /// Reads the left input array of a merger, then the right one.
-    Left(usize),
-    Right(usize),
-    /// Sorts the node's array, or merges the arrays of the node's children.
-    Work(usize),
-    /// Writes the node's output array.
-    Write(usize),
-    /// Releases the node's parent.
-    Release(usize),
-    Over,
+pub enum Call {
+    /// Drafts the nodes.
+    All,
+    /// Sorts this node's array, or merges the arrays of its children. Nodes are numbered as in a
+    /// heap.
+    Node(usize),
 }
 
 impl Simulated for Mergesort {
-    type Dag = MergesortDag;
+    type Dag = CallsDag<Self>;
 
-    fn dag(&self) -> MergesortDag {
-        MergesortDag { program: *self }
+    fn dag(&self) -> CallsDag<Self> {
+        CallsDag(*self)
     }
 }
 
-impl MergesortDag {
+impl Mergesort {
     /// Returns the first sorter below a node and the number of sorters below that node.
-    fn sorters(&self, node: usize) -> (usize, usize) {
-        let height = self.program.sorters.ilog2() - node.ilog2();
-        ((node << height) - self.program.sorters, 1 << height)
+    fn sorters_below(&self, node: usize) -> (usize, usize) {
+        let height = self.sorters.ilog2() - node.ilog2();
+        ((node << height) - self.sorters, 1 << height)
     }
 
     fn elements(&self, node: usize) -> u64 {
-        let (first, count) = self.sorters(node);
-        let start = |sorter: usize| sorter * self.program.n / self.program.sorters;
+        let (first, count) = self.sorters_below(node);
+        let start = |sorter: usize| sorter * self.n / self.sorters;
         (start(first + count) - start(first)) as u64
     }
 
-    fn touch(&self, node: usize, writes: bool) -> Step<Task> {
+    fn touch(&self, node: usize, writes: bool) -> Step<Call> {
         Step::Touch(Touch {
             name: node as u64,
             bytes: self.elements(node) * size_of::<u32>() as u64,
@@ -65,53 +51,42 @@ impl MergesortDag {
         })
     }
 
-    fn draft(&self, node: usize) -> Step<Task> {
-        let Mergesort {
-            sorters,
-            seed,
-            locality,
-            ..
-        } = self.program;
-        let (first, count) = self.sorters(node);
-        let is_sorter = node >= sorters;
-        let turn = count.ilog2() as usize;
+    fn draft(&self, node: usize) -> Step<Call> {
+        let (first, count) = self.sorters_below(node);
+        let (part, turn) = ((first, self.sorters), count.ilog2() as usize);
         Step::Draft(Draft {
-            task: if is_sorter {
-                Task::Work(node)
-            } else {
-                Task::Left(node)
-            },
+            task: Call::Node(node),
             name: node as u64,
-            releases: if is_sorter { 0 } else { 2 },
+            releases: if node < self.sorters { 2 } else { 0 },
             place: Place::Inside,
-            put: locality.put(seed, (first, sorters), turn, node as u64),
+            put: self.locality.put(self.seed, part, turn, node as u64),
         })
     }
 }
 
-impl Dag for MergesortDag {
-    type Task = Task;
+impl Calls for Mergesort {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        Task::Draft(1)
+    fn first(&self) -> Call {
+        Call::All
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        let sorters = self.program.sorters;
-        let (next, step) = match *task {
-            Task::Draft(node) if node == 2 * sorters => (Task::Over, Step::Join),
-            Task::Draft(node) => (Task::Draft(node + 1), self.draft(node)),
-            Task::Left(node) => (Task::Right(node), self.touch(2 * node, false)),
-            Task::Right(node) => (Task::Work(node), self.touch(2 * node + 1, false)),
-            Task::Work(node) => {
-                let each = if node < sorters { MERGED } else { SORTED };
-                (Task::Write(node), Step::Work(each * self.elements(node)))
-            }
-            Task::Write(node) => (Task::Release(node), self.touch(node, true)),
-            Task::Release(node) if node > 1 => (Task::Over, Step::Release(node as u64 / 2)),
-            Task::Release(_) | Task::Over => (Task::Over, Step::End),
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        let node = match call {
+            Call::All if number + 1 < 2 * self.sorters => return self.draft(number + 1),
+            Call::All if number + 1 == 2 * self.sorters => return Step::Join,
+            Call::All => return Step::End,
+            Call::Node(node) => node,
         };
-        *task = next;
-        step
+        let merges = node < self.sorters;
+        // A sorter reads no other arrays.
+        match number + if merges { 0 } else { 2 } {
+            0 => self.touch(2 * node, false),
+            1 => self.touch(2 * node + 1, false),
+            2 => Step::Work(self.elements(node) * if merges { MERGED } else { SORTED }),
+            3 => self.touch(node, true),
+            4 if node > 1 => Step::Release(node as u64 / 2),
+            _ => Step::End,
+        }
     }
 }

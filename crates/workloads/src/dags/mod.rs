@@ -15,6 +15,7 @@
 
 mod blockmatmul;
 mod cachestress;
+mod calls;
 mod cholesky;
 mod decompress;
 mod fft;
@@ -39,27 +40,11 @@ mod treesum;
 mod uts;
 mod wavefront;
 
-pub use blockmatmul::BlockmatmulDag;
-pub use cachestress::CachestressDag;
-pub use cholesky::CholeskyDag;
-pub use fft::FftDag;
-pub use fib::FibDag;
-pub use knary::KnaryDag;
+pub use calls::{Calls, CallsDag};
 pub use layers::LayersDag;
-pub use loops::LoopsDag;
-pub use loopy::LoopyDag;
-pub use lu::LuDag;
-pub use memfib::MemfibDag;
-pub use mergesort::MergesortDag;
-pub use phases::PhasesDag;
-pub use prefixsum::PrefixsumDag;
 pub use quicksort::QuicksortDag;
 pub use recipe::RecipeDag;
-pub use seriesparallel::SeriesparallelDag;
 pub use sparselu::SparseluDag;
-pub use treesum::TreesumDag;
-pub use uts::UtsDag;
-pub use wavefront::WavefrontDag;
 
 use crate::program::Program;
 use tidegate_sim::Dag;

@@ -23,7 +23,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, Progress, answer};
+use crate::program::{Answer, Field, Program, Progress, answer, field};
 use crate::runtime::Runtime;
 
 mod listing;
@@ -73,10 +73,6 @@ impl Digest {
         let path = printable(self.path.as_os_str().as_encoded_bytes());
         io::Error::new(kind, format!("{path}: {what}"))
     }
-}
-
-const fn field(name: &'static str, meaning: &'static str) -> Field {
-    Field { name, meaning }
 }
 
 impl Program for Digest {

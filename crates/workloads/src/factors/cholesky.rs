@@ -20,8 +20,8 @@
 use std::io;
 
 use super::{FACTORED, Placed, entries, factored};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional, seed};
+use crate::program::{Answer, Field, Form, Program, parameters};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, uniform};
 use crate::way::{Way, each};
@@ -274,53 +274,24 @@ impl Cholesky {
 impl Program for Cholesky {
     const NAME: &'static str = "cholesky";
     const SUMMARY: &'static str = "sparse Cholesky factorization on a quadtree";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(SIDE as u64, 1 << 15),
-            preset: Preset::Sizes(["128", "2048", "2048"]),
-            meaning: "rows and columns of the matrix: 16 times a power of two",
-        },
-        Parameter {
-            name: "nonzeros",
-            positional: false,
-            kind: Kind::Integer(0, 1 << 32),
-            preset: Preset::Sizes(["100", "10000", "10000"]),
-            meaning: "random nonzero elements below the diagonal",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the matrix",
-        },
-    ];
+    parameters! {
+        n = positional("n", Integer(SIDE as u64, 1 << 15), ["128", "2048", "2048"],
+            "rows and columns of the matrix: 16 times a power of two");
+        nonzeros = named("nonzeros", Integer(0, 1 << 32), ["100", "10000", "10000"],
+            "random nonzero elements below the diagonal");
+        seed = seed("seed of the matrix");
+    }
     const RESULT: &'static [Field] = FACTORED;
 
     type Input = Input;
     type Output = ();
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let n = values.integer("n")? as usize;
-        if n % SIDE != 0 || !n.is_power_of_two() {
-            let expected = format!("{SIDE} times a power of two");
-            return Err(ParameterError::invalid(n, "n", expected));
+    fn check(&self) -> Result<(), ParameterError> {
+        if self.n % SIDE == 0 && self.n.is_power_of_two() {
+            return Ok(());
         }
-        Ok(Self {
-            n,
-            nonzeros: values.integer("nonzeros")? as usize,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("nonzeros", self.nonzeros.into()),
-            ("seed", self.seed.into()),
-        ])
+        let expected = format!("{SIDE} times a power of two");
+        Err(ParameterError::invalid(self.n, "n", expected))
     }
 
     fn prepare(&self) -> io::Result<Input> {

@@ -17,7 +17,7 @@
 use std::io;
 
 use super::{FACTORED, Placed, block, entries, factored, triangles};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::parameter::{Kind::Integer, Parameter, ParameterError, Values, named, positional, seed};
 use crate::program::{Answer, Field, Form, Program, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
@@ -162,27 +162,19 @@ impl Program for Lu {
     const NAME: &'static str = "lu";
     const SUMMARY: &'static str = "blocked dense LU factorization with pivoting";
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(["96", "1024", "1024"]),
-            meaning: "rows and columns of the matrix, a multiple of block",
-        },
-        Parameter {
-            name: "block",
-            positional: false,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(["16", "32", "32"]),
-            meaning: "rows and columns of a block",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the matrix",
-        },
+        positional(
+            "n",
+            Integer(1, MOST_ROWS),
+            ["96", "1024", "1024"],
+            "rows and columns of the matrix, a multiple of block",
+        ),
+        named(
+            "block",
+            Integer(1, MOST_ROWS),
+            ["16", "32", "32"],
+            "rows and columns of a block",
+        ),
+        seed("seed of the matrix"),
     ];
     const RESULT: &'static [Field] = FACTORED;
 

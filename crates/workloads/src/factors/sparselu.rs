@@ -18,8 +18,8 @@
 use std::io;
 
 use super::{FACTORED, Placed, block, entries, factored, triangles};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional};
+use crate::program::{Answer, Field, Program, parameters};
 use crate::runtime::{Runtime, Serial};
 
 /// The program `sparselu`, which factors a sparse matrix in blocks.
@@ -137,37 +137,16 @@ impl Sparselu {
 impl Program for Sparselu {
     const NAME: &'static str = "sparselu";
     const SUMMARY: &'static str = "blocked sparse LU factorization, with tasks spawned in a loop";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 10),
-            preset: Preset::Sizes(["8", "25", "50"]),
-            meaning: "blocks per row and per column",
-        },
-        Parameter {
-            name: "block",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 10),
-            preset: Preset::Sizes(["10", "100", "100"]),
-            meaning: "rows and columns of a block",
-        },
-    ];
+    parameters! {
+        blocks = positional("n", Integer(1, 1 << 10), ["8", "25", "50"],
+            "blocks per row and per column");
+        side = named("block", Integer(1, 1 << 10), ["10", "100", "100"],
+            "rows and columns of a block");
+    }
     const RESULT: &'static [Field] = FACTORED;
 
     type Input = Input;
     type Output = ();
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            blocks: values.integer("n")? as usize,
-            side: values.integer("block")? as usize,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([("n", self.blocks.into()), ("block", self.side.into())])
-    }
 
     fn prepare(&self) -> io::Result<Input> {
         let original = self.matrix();

@@ -7,8 +7,11 @@ use std::io;
 use std::marker::PhantomData;
 
 use crate::grande::{Kernel, Size};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::parameter::{
+    Kind::{Choice, Integer},
+    Parameter, ParameterError, Values, named, positional,
+};
+use crate::program::{Answer, Field, Program, Reference, answer, field};
 use crate::runtime::Runtime;
 
 /// A kernel with a parallel version that is made of intervals.
@@ -41,26 +44,6 @@ pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
 /// The value of the field `figure` if the figure matches the reference.
 const REACHED: &str = "that of the reference";
 
-const fn problem(problems: &'static [&'static str]) -> Parameter {
-    Parameter {
-        name: "problem",
-        positional: true,
-        kind: Kind::Choice(problems),
-        preset: Preset::Sizes(["test", "A", problems[problems.len() - 1]]),
-        meaning: "the benchmark's problem size",
-    }
-}
-
-const fn pieces(presets: [&'static str; 3]) -> Parameter {
-    Parameter {
-        name: "pieces",
-        positional: false,
-        kind: Kind::Integer(1, 1_000_000),
-        preset: Preset::Sizes(presets),
-        meaning: "maximum number of intervals per phase",
-    }
-}
-
 fn figure_is(what: String) -> Answer {
     answer([("figure", what.into())])
 }
@@ -68,11 +51,24 @@ fn figure_is(what: String) -> Answer {
 impl<K: Composed> Program for Grande<K> {
     const NAME: &'static str = K::NAME;
     const SUMMARY: &'static str = K::SUMMARY;
-    const PARAMETERS: &'static [Parameter] = &[problem(K::PROBLEMS), pieces(K::PIECES)];
-    const RESULT: &'static [Field] = &[Field {
-        name: "figure",
-        meaning: "the reference result, or the deviation from it",
-    }];
+    const PARAMETERS: &'static [Parameter] = &[
+        positional(
+            "problem",
+            Choice(K::PROBLEMS),
+            ["test", "A", K::PROBLEMS[K::PROBLEMS.len() - 1]],
+            "the benchmark's problem size",
+        ),
+        named(
+            "pieces",
+            Integer(1, 1_000_000),
+            K::PIECES,
+            "maximum number of intervals per phase",
+        ),
+    ];
+    const RESULT: &'static [Field] = &[field(
+        "figure",
+        "the reference result, or the deviation from it",
+    )];
     const INTERVALS: bool = true;
 
     type Input = K;

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::rows::unfold;
 use super::{BATCH, follow};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, seed};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random, steps};
 
@@ -93,84 +93,31 @@ impl Layers {
     }
 }
 
-const fn parameter(
-    name: &'static str,
-    allowed: (u64, u64),
-    sizes: [&'static str; 3],
-    meaning: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        positional: false,
-        kind: Kind::Integer(allowed.0, allowed.1),
-        preset: Preset::Sizes(sizes),
-        meaning,
-    }
-}
-
 impl Program for Layers {
     const NAME: &'static str = "layers";
     const SUMMARY: &'static str = "random layered task graph";
-    const PARAMETERS: &'static [Parameter] = &[
-        parameter(
-            "layers",
-            (1, MOST),
-            ["20", "2000", "20000"],
-            "number of layers",
-        ),
-        parameter(
-            "width",
-            (1, MOST),
-            ["20", "100", "500"],
-            "intervals per layer",
-        ),
-        parameter(
-            "edges",
-            (0, 1000),
-            ["2"; 3],
-            "edges from each interval to the next layer",
-        ),
-        parameter(
-            "steps",
-            (1, 1 << 40),
-            ["500", "5000", "5000"],
-            "maximum steps of work per interval",
-        ),
-        parameter("seed", (0, u64::MAX), ["1"; 3], "seed of the graph"),
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "checksum",
-        meaning: "hash of the values of all intervals",
-    }];
+    parameters! {
+        layers = named("layers", Integer(1, MOST), ["20", "2000", "20000"], "number of layers");
+        width = named("width", Integer(1, MOST), ["20", "100", "500"], "intervals per layer");
+        edges = named("edges", Integer(0, 1000), ["2"; 3],
+            "edges from each interval to the next layer");
+        steps = named("steps", Integer(1, 1 << 40), ["500", "5000", "5000"],
+            "maximum steps of work per interval");
+        seed = seed("seed of the graph");
+    }
+    const RESULT: &'static [Field] = &[field("checksum", "hash of the values of all intervals")];
     const INTERVALS: bool = true;
 
     type Input = Vec<AtomicU64>;
     type Output = u64;
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let [layers, width] = [values.integer("layers")?, values.integer("width")?];
-        if layers.saturating_mul(width) > MOST {
-            return Err(ParameterError::new(format!(
-                "layers * width is too large: expected at most {MOST} intervals"
-            )));
+    fn check(&self) -> Result<(), ParameterError> {
+        if self.layers.saturating_mul(self.width) <= MOST {
+            return Ok(());
         }
-        Ok(Self {
-            layers,
-            width,
-            edges: values.integer("edges")?,
-            steps: values.integer("steps")?,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("layers", self.layers.into()),
-            ("width", self.width.into()),
-            ("edges", self.edges.into()),
-            ("steps", self.steps.into()),
-            ("seed", self.seed.into()),
-        ])
+        Err(ParameterError::new(format!(
+            "layers * width is too large: expected at most {MOST} intervals"
+        )))
     }
 
     fn prepare(&self) -> io::Result<Vec<AtomicU64>> {

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::after_above_and_left;
 use super::rows::unfold;
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -93,62 +93,24 @@ fn sum(states: impl Iterator<Item = u64>) -> u64 {
 impl Program for Pipeline {
     const NAME: &'static str = "pipeline";
     const SUMMARY: &'static str = "pipeline of stages with a bounded number of items in flight";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "items",
-            positional: true,
-            kind: Kind::Integer(0, 1_000_000_000_000),
-            preset: Preset::Sizes(["300", "100000", "1250000"]),
-            meaning: "number of items",
-        },
-        Parameter {
-            name: "stages",
-            positional: true,
-            kind: Kind::Integer(1, 10_000),
-            preset: Preset::Sizes(["5", "8", "8"]),
-            meaning: "number of stages; each item is one interval per stage",
-        },
-        Parameter {
-            name: "window",
-            positional: false,
-            kind: Kind::Integer(2, 1_000_000),
-            preset: Preset::Sizes(["16", "64", "64"]),
-            meaning: "maximum number of items in flight",
-        },
-        Parameter {
-            name: "work",
-            positional: false,
-            kind: Kind::Integer(0, 1_000_000_000),
-            preset: Preset::Sizes(["10", "500", "500"]),
-            meaning: "steps of work per item and stage",
-        },
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "checksum",
-        meaning: "hash of all items, in order, in all stages",
-    }];
+    parameters! {
+        items = positional("items", Integer(0, 1_000_000_000_000), ["300", "100000", "1250000"],
+            "number of items");
+        stages = positional("stages", Integer(1, 10_000), ["5", "8", "8"],
+            "number of stages; each item is one interval per stage");
+        window = named("window", Integer(2, 1_000_000), ["16", "64", "64"],
+            "maximum number of items in flight");
+        work = named("work", Integer(0, 1_000_000_000), ["10", "500", "500"],
+            "steps of work per item and stage");
+    }
+    const RESULT: &'static [Field] = &[field(
+        "checksum",
+        "hash of all items, in order, in all stages",
+    )];
     const INTERVALS: bool = true;
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            items: values.integer("items")?,
-            stages: values.integer("stages")? as usize,
-            window: values.integer("window")?,
-            work: values.integer("work")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("items", self.items.into()),
-            ("stages", self.stages.into()),
-            ("window", self.window.into()),
-            ("work", self.work.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

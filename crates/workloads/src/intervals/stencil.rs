@@ -14,8 +14,8 @@ use tidegate::interval::{Interval, IntervalBuilder, Scope};
 
 use super::rows::unfold;
 use super::{BATCH, follow, piece, put, read, write};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
@@ -89,59 +89,22 @@ fn block(from: &[RwLock<&mut [f64]>], to: &RwLock<&mut [f64]>, number: usize) {
 impl Program for Stencil {
     const NAME: &'static str = "stencil";
     const SUMMARY: &'static str = "heat in a rod; each block waits only for its neighbors";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "cells",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 32),
-            preset: Preset::Sizes(["1000", "1000000", "4000000"]),
-            meaning: "number of cells in the rod",
-        },
-        Parameter {
-            name: "steps",
-            positional: true,
-            kind: Kind::Integer(0, 1_000_000_000),
-            preset: Preset::Sizes(["50", "300", "1000"]),
-            meaning: "number of steps",
-        },
-        Parameter {
-            name: "blocks",
-            positional: false,
-            kind: Kind::Integer(1, 1_000_000),
-            preset: Preset::Sizes(["7", "64", "256"]),
-            meaning: "number of blocks; each block is one interval per step",
-        },
-    ];
+    parameters! {
+        cells = positional("cells", Integer(1, 1 << 32), ["1000", "1000000", "4000000"],
+            "number of cells in the rod");
+        steps = positional("steps", Integer(0, 1_000_000_000), ["50", "300", "1000"],
+            "number of steps");
+        blocks = named("blocks", Integer(1, 1_000_000), ["7", "64", "256"],
+            "number of blocks; each block is one interval per step");
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "heat",
-            meaning: "final sum of all cells",
-        },
-        Field {
-            name: "checksum",
-            meaning: "hash of the cells",
-        },
+        field("heat", "final sum of all cells"),
+        field("checksum", "hash of the cells"),
     ];
     const INTERVALS: bool = true;
 
     type Input = Rod;
     type Output = ();
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            cells: values.integer("cells")? as usize,
-            blocks: values.integer("blocks")? as usize,
-            steps: values.integer("steps")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("cells", self.cells.into()),
-            ("steps", self.steps.into()),
-            ("blocks", self.blocks.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Rod> {
         let mut rod = [vec![0.0; self.cells], vec![0.0; self.cells]];

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::rows::unfold;
 use super::{BATCH, after_above_and_left, write};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional, seed};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
@@ -83,59 +83,21 @@ impl Wavefront {
 impl Program for Wavefront {
     const NAME: &'static str = "wavefront";
     const SUMMARY: &'static str = "sequence alignment, block by block along the diagonals";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 28),
-            preset: Preset::Sizes(["300", "8192", "32768"]),
-            meaning: "length of each sequence",
-        },
-        Parameter {
-            name: "block",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 28),
-            preset: Preset::Sizes(["32", "128", "128"]),
-            meaning: "side length of a block; each block is an interval",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the sequences",
-        },
-    ];
+    parameters! {
+        n = positional("n", Integer(1, 1 << 28), ["300", "8192", "32768"],
+            "length of each sequence");
+        block = named("block", Integer(1, 1 << 28), ["32", "128", "128"],
+            "side length of a block; each block is an interval");
+        seed = seed("seed of the sequences");
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "score",
-            meaning: "best local alignment score",
-        },
-        Field {
-            name: "checksum",
-            meaning: "hash of the last row of the score table",
-        },
+        field("score", "best local alignment score"),
+        field("checksum", "hash of the last row of the score table"),
     ];
     const INTERVALS: bool = true;
 
     type Input = Pair;
     type Output = Outcome;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            block: values.integer("block")? as usize,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("block", self.block.into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Pair> {
         let letter = |number: u64| b"ACGT"[(random(self.seed, number) % 4) as usize];

@@ -16,8 +16,10 @@ use std::io;
 
 use super::{Hints, Locality};
 use crate::matrix::{self, Grid};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{
+    Kind::Integer, Parameter, ParameterError, Setting, Values, named, positional,
+};
+use crate::program::{Answer, Field, Program, answer, field};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
 
@@ -120,34 +122,28 @@ impl Program for Blockmatmul {
     const NAME: &'static str = "blockmatmul";
     const SUMMARY: &'static str = "blocked matrix multiplication, one chain of tasks per block";
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(["64", "1024", "2048"]),
-            meaning: "rows and columns of the matrices: block times a power of two",
-        },
-        Parameter {
-            name: "block",
-            positional: false,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(["8", "32", "32"]),
-            meaning: "rows and columns of a block",
-        },
-        Parameter {
-            name: "panel",
-            positional: false,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(["2", "8", "8"]),
-            meaning: "pairs of blocks that a task multiplies",
-        },
+        positional(
+            "n",
+            Integer(1, MOST_ROWS),
+            ["64", "1024", "2048"],
+            "rows and columns of the matrices: block times a power of two",
+        ),
+        named(
+            "block",
+            Integer(1, MOST_ROWS),
+            ["8", "32", "32"],
+            "rows and columns of a block",
+        ),
+        named(
+            "panel",
+            Integer(1, MOST_ROWS),
+            ["2", "8", "8"],
+            "pairs of blocks that a task multiplies",
+        ),
         Locality::PARAMETER,
         Locality::SEED,
     ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "checksum",
-        meaning: "hash of the product",
-    }];
+    const RESULT: &'static [Field] = &[field("checksum", "hash of the product")];
 
     type Input = Input;
     type Output = ();
@@ -164,7 +160,7 @@ impl Program for Blockmatmul {
             grid: Grid { blocks, block },
             panel: values.integer("panel")? as usize,
             seed: values.integer("seed")?,
-            locality: Locality::from_values(values)?,
+            locality: Setting::read(values, "locality")?,
         })
     }
 

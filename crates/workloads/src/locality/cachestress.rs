@@ -14,8 +14,8 @@ use std::hint::black_box;
 use std::io;
 
 use super::{Hints, Locality};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional};
+use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::random;
 
@@ -93,88 +93,28 @@ impl Cachestress {
     }
 }
 
-const fn count(
-    name: &'static str,
-    most: u64,
-    sizes: [&'static str; 3],
-    meaning: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        positional: false,
-        kind: Kind::Integer(1, most),
-        preset: Preset::Sizes(sizes),
-        meaning,
-    }
-}
-
 impl Program for Cachestress {
     const NAME: &'static str = "cachestress";
     const SUMMARY: &'static str = "tasks that repeatedly read cache-sized arrays";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, 1 << 28),
-            preset: Preset::Sizes(["5000", "2097144", "2097144"]),
-            meaning: "4-byte integers per array",
-        },
-        count(
-            "arrays",
-            1 << 10,
-            ["2"; 3],
-            "number of arrays, ideally one per place",
-        ),
-        count(
-            "tasks",
-            1 << 20,
-            ["16", "64", "64"],
-            "number of tasks that take turns reading them",
-        ),
-        count(
-            "passes",
-            1 << 20,
-            ["3", "10", "100"],
-            "times that a task reads its array",
-        ),
-        Locality::PARAMETER,
-        Locality::SEED,
-    ];
+    parameters! {
+        n = positional("n", Integer(0, 1 << 28), ["5000", "2097144", "2097144"],
+            "4-byte integers per array");
+        arrays = named("arrays", Integer(1, 1 << 10), ["2"; 3],
+            "number of arrays, ideally one per place");
+        tasks = named("tasks", Integer(1, 1 << 20), ["16", "64", "64"],
+            "number of tasks that take turns reading them");
+        passes = named("passes", Integer(1, 1 << 20), ["3", "10", "100"],
+            "times that a task reads its array");
+        locality = Locality::PARAMETER;
+        seed = Locality::SEED;
+    }
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "sum",
-            meaning: "sum of all values read, modulo 2^32",
-        },
-        Field {
-            name: "product",
-            meaning: "product of all values read, modulo 2^32",
-        },
+        field("sum", "sum of all values read, modulo 2^32"),
+        field("product", "product of all values read, modulo 2^32"),
     ];
 
     type Input = Vec<Vec<u32>>;
     type Output = Vec<Read>;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            arrays: values.integer("arrays")? as usize,
-            tasks: values.integer("tasks")? as usize,
-            passes: values.integer("passes")? as u32,
-            seed: values.integer("seed")?,
-            locality: Locality::from_values(values)?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("arrays", self.arrays.into()),
-            ("tasks", self.tasks.into()),
-            ("passes", self.passes.into()),
-            ("locality", self.locality.name().into()),
-            ("seed", self.seed.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Self::Input> {
         Ok((0..self.arrays).map(|i| self.array(i).collect()).collect())

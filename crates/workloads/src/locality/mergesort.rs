@@ -17,8 +17,8 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Hints, Locality};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional};
+use crate::program::{Answer, Field, Program, parameters};
 use crate::quicksort::{SORTED, sorted};
 use crate::runtime::Runtime;
 use crate::steps::random;
@@ -144,46 +144,21 @@ impl<'a> Tree<'a> {
 impl Program for Mergesort {
     const NAME: &'static str = "mergesort";
     const SUMMARY: &'static str = "bottom-up merge sort, one task per array";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, 1 << 30),
-            preset: Preset::Sizes(["20000", "4194304", "4194304"]),
-            meaning: "number of 4-byte elements",
-        },
-        Parameter {
-            name: "sorters",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 24),
-            preset: Preset::Sizes(["32", "65536", "65536"]),
-            meaning: "small arrays that are sorted and then merged, a power of two",
-        },
-        Locality::PARAMETER,
-        Locality::SEED,
-    ];
+    parameters! {
+        n = positional("n", Integer(0, 1 << 30), ["20000", "4194304", "4194304"],
+            "number of 4-byte elements");
+        sorters = named("sorters", Integer(1, 1 << 24), ["32", "65536", "65536"],
+            "small arrays that are sorted and then merged, a power of two");
+        locality = Locality::PARAMETER;
+        seed = Locality::SEED;
+    }
     const RESULT: &'static [Field] = SORTED;
 
     type Input = ();
     type Output = Vec<u32>;
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let sorters = values.power_of_two("sorters")?;
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            sorters,
-            seed: values.integer("seed")?,
-            locality: Locality::from_values(values)?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("sorters", self.sorters.into()),
-            ("locality", self.locality.name().into()),
-            ("seed", self.seed.into()),
-        ])
+    fn check(&self) -> Result<(), ParameterError> {
+        ParameterError::unless_power_of_two(self.sorters, "sorters")
     }
 
     fn prepare(&self) -> io::Result<()> {

@@ -26,7 +26,7 @@ pub mod mergesort;
 use tidegate::PlaceId;
 use tidegate_sim::Put;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::parameter::{Kind, Parameter, ParameterError, Words, named, seed};
 use crate::runtime::Runtime;
 use crate::steps::random;
 
@@ -43,33 +43,23 @@ pub enum Locality {
     Worst,
 }
 
+impl Words for Locality {
+    const ALL: &'static [Self] = &Self::ALL;
+    const NAMES: &'static [&'static str] = &["best", "ignorant", "random", "worst"];
+}
+
 impl Locality {
     /// All localities, in the order of the parameter's values.
     pub const ALL: [Self; 4] = [Self::Best, Self::Ignorant, Self::Random, Self::Worst];
 
-    const NAMES: &'static [&'static str] = &["best", "ignorant", "random", "worst"];
+    const PARAMETER: Parameter = named(
+        "locality",
+        Kind::Choice(Self::NAMES),
+        ["ignorant"; 3],
+        "where a task runs: in the place of its data (best), anywhere (ignorant), in a random place, or always in another place (worst)",
+    );
 
-    const PARAMETER: Parameter = Parameter {
-        name: "locality",
-        positional: false,
-        kind: Kind::Choice(Self::NAMES),
-        preset: Preset::Sizes(["ignorant"; 3]),
-        meaning: "where a task runs: in the place of its data (best), anywhere (ignorant), in a random place, or always in another place (worst)",
-    };
-
-    const SEED: Parameter = Parameter {
-        name: "seed",
-        positional: false,
-        kind: Kind::Integer(0, u64::MAX),
-        preset: Preset::Sizes(["1"; 3]),
-        meaning: "seed of the data and of random places",
-    };
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let name = values.choice("locality")?;
-        let named = Self::ALL.into_iter().find(|one| one.name() == name);
-        Ok(named.expect("the parameter allows no other names"))
-    }
+    const SEED: Parameter = seed("seed of the data and of random places");
 
     /// Returns the locality's name as a parameter value.
     pub fn name(self) -> &'static str {

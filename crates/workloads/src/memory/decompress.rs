@@ -28,8 +28,8 @@ use std::io;
 use serde_json::Value;
 
 use super::{Way, block, each};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional, seed};
+use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
 
@@ -191,64 +191,20 @@ fn one<R: Runtime>(input: &Compressed) -> u64 {
 impl Program for Decompress {
     const NAME: &'static str = "decompress";
     const SUMMARY: &'static str = "decompresses blocks, a few of which become very large";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "blocks",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 30),
-            preset: Preset::Sizes(["16", "1024", "4096"]),
-            meaning: "number of blocks",
-        },
-        Parameter {
-            name: "length",
-            positional: false,
-            kind: Kind::Integer(0, 1 << 30),
-            preset: Preset::Sizes(["256", "65536", "131072"]),
-            meaning: "maximum bytes of a compressed block",
-        },
-        Parameter {
-            name: "burst",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 30),
-            preset: Preset::Sizes(["4", "16", "16"]),
-            meaning: "one in this many blocks becomes very large",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the blocks",
-        },
-        Form::parameter("spawn"),
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "checksum",
-        meaning: "hash of all decompressed blocks",
-    }];
+    parameters! {
+        blocks = positional("blocks", Integer(1, 1 << 30), ["16", "1024", "4096"],
+            "number of blocks");
+        length = named("length", Integer(0, 1 << 30), ["256", "65536", "131072"],
+            "maximum bytes of a compressed block");
+        burst = named("burst", Integer(1, 1 << 30), ["4", "16", "16"],
+            "one in this many blocks becomes very large");
+        seed = seed("seed of the blocks");
+        form = Form::parameter("spawn");
+    }
+    const RESULT: &'static [Field] = &[field("checksum", "hash of all decompressed blocks")];
 
     type Input = Vec<Compressed>;
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            blocks: values.integer("blocks")? as usize,
-            length: values.integer("length")? as usize,
-            burst: values.integer("burst")?,
-            seed: values.integer("seed")?,
-            form: Form::from_values(values)?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("blocks", self.blocks.into()),
-            ("length", self.length.into()),
-            ("burst", self.burst.into()),
-            ("seed", self.seed.into()),
-            ("form", self.form.name().into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<Vec<Compressed>> {
         Ok((0..self.blocks).map(|i| self.compressed(i)).collect())

@@ -17,8 +17,11 @@ use std::io;
 use serde_json::Value;
 
 use super::block;
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Program, answer};
+use crate::parameter::{
+    Kind::{Choice, Integer, Number},
+    Words, named, positional,
+};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
 
@@ -38,7 +41,7 @@ pub struct Memfib {
 /// A call and its position in the recursion: the first call is 1, and call `p` makes calls `2p` and
 /// `2p + 1`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub struct Call {
     pub(crate) n: u32,
     position: u64,
 }
@@ -78,7 +81,8 @@ pub enum Hold {
     Itself,
 }
 
-impl Hold {
+impl Words for Hold {
+    const ALL: &'static [Self] = &[Self::Call, Self::Itself];
     const NAMES: &'static [&'static str] = &["call", "itself"];
 }
 
@@ -140,64 +144,20 @@ fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, memfib: &Memfib, call: Call) -> 
 impl Program for Memfib {
     const NAME: &'static str = "memfib";
     const SUMMARY: &'static str = "recursive Fibonacci in which each call holds memory";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(0, 50),
-            preset: Preset::Sizes(["10", "18", "16"]),
-            meaning: "the index of the Fibonacci number",
-        },
-        Parameter {
-            name: "bytes",
-            positional: false,
-            kind: Kind::Integer(0, 1 << 40),
-            preset: Preset::Sizes(["1024", "1048576", "41943040"]),
-            meaning: "bytes that each call holds",
-        },
-        Parameter {
-            name: "hold",
-            positional: false,
-            kind: Kind::Choice(Hold::NAMES),
-            preset: Preset::Sizes(["call"; 3]),
-            meaning: "how long: during the whole call, or until it makes further calls",
-        },
-        Parameter {
-            name: "mix",
-            positional: false,
-            kind: Kind::Number(0.0, 1.0),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "fraction of calls that hold memory; the others compute instead",
-        },
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "value",
-        meaning: "the n-th Fibonacci number",
-    }];
+    parameters! {
+        n = positional("n", Integer(0, 50), ["10", "18", "16"],
+            "the index of the Fibonacci number");
+        bytes = named("bytes", Integer(0, 1 << 40), ["1024", "1048576", "41943040"],
+            "bytes that each call holds");
+        hold = named("hold", Choice(Hold::NAMES), ["call"; 3],
+            "how long: during the whole call, or until it makes further calls");
+        mix = named("mix", Number(0.0, 1.0), ["1"; 3],
+            "fraction of calls that hold memory; the others compute instead");
+    }
+    const RESULT: &'static [Field] = &[field("value", "the n-th Fibonacci number")];
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            n: values.integer("n")? as u32,
-            bytes: values.integer("bytes")? as usize,
-            hold: match values.choice("hold")? {
-                "itself" => Hold::Itself,
-                _ => Hold::Call,
-            },
-            mix: values.number("mix")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("bytes", self.bytes.into()),
-            ("hold", Hold::NAMES[self.hold as usize].into()),
-            ("mix", self.mix.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

@@ -16,8 +16,8 @@ use std::io;
 use serde_json::Value;
 
 use super::{Way, block, each};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional};
+use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, steps};
 
@@ -70,59 +70,29 @@ fn total<'a>(words: impl Iterator<Item = &'a u64>) -> u64 {
 impl Program for Nested {
     const NAME: &'static str = "nested";
     const SUMMARY: &'static str = "two nested loops of tasks, one array per outer task";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 20),
-            preset: Preset::Sizes(["8", "256", "1024"]),
-            meaning: "tasks per loop and elements per array",
-        },
-        Parameter {
-            name: "width",
-            positional: false,
-            kind: Kind::Integer(WORD as u64, 1 << 30),
-            preset: Preset::Sizes(["1024", "65536", "32768"]),
-            meaning: "bytes per element, a multiple of 8",
-        },
-        Parameter {
-            name: "steps",
-            positional: false,
-            kind: Kind::Integer(0, 1_000_000_000_000),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "steps of work per 8 bytes of an element",
-        },
-        Form::parameter("spawn"),
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "sum",
-        meaning: "sum of the last words of all elements, modulo 2^64",
-    }];
+    parameters! {
+        n = positional("n", Integer(1, 1 << 20), ["8", "256", "1024"],
+            "tasks per loop and elements per array");
+        width = named("width", Integer(WORD as u64, 1 << 30), ["1024", "65536", "32768"],
+            "bytes per element, a multiple of 8");
+        steps = named("steps", Integer(0, 1_000_000_000_000), ["1"; 3],
+            "steps of work per 8 bytes of an element");
+        form = Form::parameter("spawn");
+    }
+    const RESULT: &'static [Field] = &[field(
+        "sum",
+        "sum of the last words of all elements, modulo 2^64",
+    )];
 
     type Input = ();
     type Output = u64;
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let width = values.integer("width")? as usize;
-        if width % WORD != 0 {
-            let expected = format!("a multiple of {WORD}");
-            return Err(ParameterError::invalid(width, "width", expected));
+    fn check(&self) -> Result<(), ParameterError> {
+        if self.width % WORD == 0 {
+            return Ok(());
         }
-        Ok(Self {
-            n: values.integer("n")? as usize,
-            width,
-            steps: values.integer("steps")?,
-            form: Form::from_values(values)?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("width", self.width.into()),
-            ("steps", self.steps.into()),
-            ("form", self.form.name().into()),
-        ])
+        let expected = format!("a multiple of {WORD}");
+        Err(ParameterError::invalid(self.width, "width", expected))
     }
 
     fn prepare(&self) -> io::Result<()> {

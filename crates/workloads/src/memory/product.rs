@@ -15,8 +15,10 @@ use std::marker::PhantomData;
 
 use super::Way;
 use crate::matrix::{self, Grid};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, Reference, answer};
+use crate::parameter::{
+    Kind::Integer, Parameter, ParameterError, Setting, Values, named, positional, seed,
+};
+use crate::program::{Answer, Field, Form, Program, Reference, answer, field};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
@@ -102,43 +104,37 @@ impl<S: Scheme> Program for Product<S> {
     const NAME: &'static str = S::NAME;
     const SUMMARY: &'static str = S::SUMMARY;
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "n",
-            positional: true,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(S::ROWS),
-            meaning: "rows and columns of the matrices, a power of two",
-        },
-        Parameter {
-            name: "cutoff",
-            positional: false,
-            kind: Kind::Integer(1, MOST_ROWS),
-            preset: Preset::Sizes(["8", "64", "64"]),
-            meaning: "rows that are multiplied without recursion",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the matrices",
-        },
+        positional(
+            "n",
+            Integer(1, MOST_ROWS),
+            S::ROWS,
+            "rows and columns of the matrices, a power of two",
+        ),
+        named(
+            "cutoff",
+            Integer(1, MOST_ROWS),
+            ["8", "64", "64"],
+            "rows that are multiplied without recursion",
+        ),
+        seed("seed of the matrices"),
         Form::parameter("join"),
     ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "checksum",
-        meaning: "weighted sum of the product's elements, modulo 2^64",
-    }];
+    const RESULT: &'static [Field] = &[field(
+        "checksum",
+        "weighted sum of the product's elements, modulo 2^64",
+    )];
 
     type Input = Input;
     type Output = ();
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let n = values.integer("n")? as usize;
+        ParameterError::unless_power_of_two(n, "n")?;
         Ok(Self {
-            n: values.power_of_two("n")?,
+            n,
             cutoff: values.integer("cutoff")? as usize,
             seed: values.integer("seed")?,
-            form: Form::from_values(values)?,
+            form: Setting::read(values, "form")?,
             scheme: PhantomData,
         })
     }

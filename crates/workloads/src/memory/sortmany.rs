@@ -18,8 +18,8 @@ use std::io;
 use serde_json::Value;
 
 use super::{Way, block, each};
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, answer};
+use crate::parameter::{Kind::Integer, named, positional, seed};
+use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
 use crate::quicksort;
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
@@ -108,64 +108,19 @@ fn merge(left: &[u32], right: &[u32], merged: &mut [u32]) {
 impl Program for Sortmany {
     const NAME: &'static str = "sortmany";
     const SUMMARY: &'static str = "loads, sorts and sums many pieces";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "pieces",
-            positional: true,
-            kind: Kind::Integer(1, 1 << 30),
-            preset: Preset::Sizes(["8", "64", "128"]),
-            meaning: "number of pieces",
-        },
-        Parameter {
-            name: "length",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 32),
-            preset: Preset::Sizes(["1000", "1048576", "4194304"]),
-            meaning: "maximum 4-byte elements per piece; the average is half of it",
-        },
-        Parameter {
-            name: "cutoff",
-            positional: false,
-            kind: Kind::Integer(1, 1 << 32),
-            preset: Preset::Sizes(["64", "4096", "4096"]),
-            meaning: "elements that are sorted without recursion",
-        },
-        Parameter {
-            name: "seed",
-            positional: false,
-            kind: Kind::Integer(0, u64::MAX),
-            preset: Preset::Sizes(["1"; 3]),
-            meaning: "seed of the lengths and elements",
-        },
-        Form::parameter("spawn"),
-    ];
-    const RESULT: &'static [Field] = &[Field {
-        name: "checksum",
-        meaning: "hash of all pieces",
-    }];
+    parameters! {
+        pieces = positional("pieces", Integer(1, 1 << 30), ["8", "64", "128"], "number of pieces");
+        length = named("length", Integer(1, 1 << 32), ["1000", "1048576", "4194304"],
+            "maximum 4-byte elements per piece; the average is half of it");
+        cutoff = named("cutoff", Integer(1, 1 << 32), ["64", "4096", "4096"],
+            "elements that are sorted without recursion");
+        seed = seed("seed of the lengths and elements");
+        form = Form::parameter("spawn");
+    }
+    const RESULT: &'static [Field] = &[field("checksum", "hash of all pieces")];
 
     type Input = ();
     type Output = u64;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            pieces: values.integer("pieces")? as usize,
-            length: values.integer("length")? as usize,
-            cutoff: values.integer("cutoff")? as usize,
-            seed: values.integer("seed")?,
-            form: Form::from_values(values)?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("pieces", self.pieces.into()),
-            ("length", self.length.into()),
-            ("cutoff", self.cutoff.into()),
-            ("seed", self.seed.into()),
-            ("form", self.form.name().into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<()> {
         Ok(())

@@ -14,8 +14,8 @@
 
 use std::io;
 
-use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
-use crate::program::{Answer, Field, Form, Program, Reference, answer};
+use crate::parameter::{self, Kind, Parameter, ParameterError, Preset, Setting, Values};
+use crate::program::{Answer, Field, Form, Program, Reference, answer, field};
 use crate::runtime::Runtime;
 use change::{SHAPES, TYPES, changed, depends_on};
 
@@ -55,11 +55,8 @@ impl Uts {
 
 const fn of_tree(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
     Parameter {
-        name,
-        positional: false,
-        kind,
         preset: Preset::Implied("that of the tree"),
-        meaning,
+        ..parameter::named(name, kind, [""; 3], meaning)
     }
 }
 
@@ -67,13 +64,12 @@ impl Program for Uts {
     const NAME: &'static str = "uts";
     const SUMMARY: &'static str = "unbalanced tree search: counts a tree generated on the fly";
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter {
-            name: "tree",
-            positional: false,
-            kind: Kind::Choice(named::NAMES),
-            preset: Preset::Sizes(["tiny", "T3", "T3L"]),
-            meaning: "a named tree; the parameters below change it",
-        },
+        parameter::named(
+            "tree",
+            Kind::Choice(named::NAMES),
+            ["tiny", "T3", "T3L"],
+            "a named tree; the parameters below change it",
+        ),
         of_tree("type", Kind::Choice(TYPES), "type of tree"),
         of_tree(
             "shape",
@@ -104,18 +100,9 @@ impl Program for Uts {
         Form::parameter("join"),
     ];
     const RESULT: &'static [Field] = &[
-        Field {
-            name: "nodes",
-            meaning: "number of nodes",
-        },
-        Field {
-            name: "depth",
-            meaning: "depth of the deepest node (the root has depth 0)",
-        },
-        Field {
-            name: "leaves",
-            meaning: "number of leaves",
-        },
+        field("nodes", "number of nodes"),
+        field("depth", "depth of the deepest node (the root has depth 0)"),
+        field("leaves", "number of leaves"),
     ];
 
     type Input = Law;
@@ -130,7 +117,7 @@ impl Program for Uts {
             ))
         })?;
         let tree = changed(base.tree, values)?;
-        let form = Form::from_values(values)?;
+        let form = Setting::read(values, "form")?;
         Ok(Self { tree, form })
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use tidegate_policy::Nanos;
 use tidegate_sim::{Allot, Dag, Job as Simulation, Outcome, Settings, Width, run};
-use tidegate_workloads::dags::KnaryDag;
+use tidegate_workloads::dags::CallsDag;
 use tidegate_workloads::knary::Knary;
 use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
 
@@ -161,7 +161,7 @@ fn pair(levels: u32, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> 
     let tree = |k, r| Knary { n: levels, k, r };
     let (serial, parallel) = (tree(4, 4), tree(5, 0));
     let dags = [[serial, parallel], [parallel, serial]].map(|trees| {
-        let dags: Vec<KnaryDag> = trees.iter().map(Simulated::dag).collect();
+        let dags: Vec<CallsDag<Knary>> = trees.iter().map(Simulated::dag).collect();
         Series(dags)
     });
     simulate(settings, factor, dags.into_iter(), arrivals)
