@@ -359,7 +359,7 @@ fn guest_joins_own_task() {
         thread::sleep(Duration::from_millis(20));
         task.join();
         ending.join().unwrap();
-        support::until(|| Arc::strong_count(&seen) == 1);
+        crate::support::until(|| Arc::strong_count(&seen) == 1);
     });
 }
 
