@@ -44,7 +44,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("policies", "tidegate-workloads", 7, "every_program_is_right_under_policies"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
-    Soak("planted", "tidegate --features testing", 100, "ordinary::ordinary_runs_miss_the_bugs"),
+    Soak("planted", "tidegate --features testing", 100, "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),
     Soak("exec-kills", "tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Soak("fan", "tidegate-fan", 100, "deaths::lose_nothing"),
     Soak("kills", "tidegate", 20, "processes::survivor_inherits_killed_job_processors"),

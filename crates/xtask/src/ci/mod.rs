@@ -71,7 +71,7 @@ pub const STEPS: &[Step] = &[
     Step(Slow, Any, "semver", One(semver::check)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
     // Tests what needs a feature that the ordinary tests are built without.
-    Step(Slow, Code, "features", Cargo("test -p tidegate -p tidegate-sync --features tidegate/jobserver,tidegate/metrics,tidegate/replay,tidegate/serde,tidegate/testing,tidegate/tracing --lib --test jobserver --test events --test spans --test metrics --test trace --test stats_serde --test simulated --test simulated_reports --test planted_bugs --test priority_orders --test abort_orders")),
+    Step(Slow, Code, "features", Cargo("test -p tidegate -p tidegate-sync --features tidegate/drawing,tidegate/jobserver,tidegate/metrics,tidegate/replay,tidegate/serde,tidegate/testing,tidegate/tracing --lib --test events --test optional --test simulated")),
     Step(Slow, Code, "beside tests", Table(beside::tests)),
     Step(Slow, Code, "msrv", One(cargo::msrv)),
     Step(Slow, Code, "check other targets", Table(cargo::targets)),

@@ -1,9 +1,7 @@
 //! A recorded run shows which intervals existed, how they were ordered, and when each worker ran
 //! which interval. The pictures of the run show this, too.
 
-mod support;
-
-use support::{built, pool, watched};
+use crate::support::{built, pool, watched};
 use tidegate::interval::{self, Failure, Graph, Recorder, Scope};
 use tidegate::{
     Pool,

@@ -1,9 +1,9 @@
-//! Spans of `tracing` that follow tasks.
+//! Spans of `tracing` that follow tasks. The test runs in a child, because a process has only one
+//! global subscriber.
 
-mod support;
-
+use crate::support::children::is_alone;
+use crate::support::{pool, watched};
 use std::sync::Barrier;
-use support::{pool, watched};
 use tidegate::{TaskLocal, carry_span};
 use tracing::{Id, Span, info_span};
 
@@ -23,6 +23,9 @@ fn stolen_join() -> [Option<Id>; 2] {
 
 #[test]
 fn tasks_run_in_the_span_of_their_fork() {
+    if !is_alone("spans::tasks_run_in_the_span_of_their_fork") {
+        return;
+    }
     static LOCAL: TaskLocal<u32> = TaskLocal::new();
     tracing::subscriber::set_global_default(tracing_subscriber::registry()).unwrap();
     watched(|| {

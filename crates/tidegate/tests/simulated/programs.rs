@@ -1,6 +1,7 @@
 //! Simulated pools run every part of the runtime, repeat their runs, and say why a run cannot go
 //! on.
 
+use crate::support::fib;
 use std::future::poll_fn;
 use std::process::Command;
 use std::sync::Arc;
@@ -13,14 +14,6 @@ use tidegate::sync::{Condvar, Mutex, RwLock};
 use tidegate::testing::{self, Schedule};
 use tidegate::{CancelToken, Pool, interval};
 use tidegate_core::door::closed::{Closed, ClosedPool};
-
-fn fib(n: u64) -> u64 {
-    if n < 2 {
-        return n;
-    }
-    let (a, b) = tidegate::join(|| fib(n - 1), || fib(n - 2));
-    a + b
-}
 
 /// Runs `program` in simulated pools under several seeds.
 fn run(program: impl Fn(&Pool) + Send + Sync + 'static) {
@@ -273,7 +266,7 @@ fn seed_gives_the_same_steps_in_two_processes() {
         println!("<steps>{}</steps>", all_steps());
         return;
     }
-    let test = "seed_gives_the_same_steps_in_two_processes";
+    let test = "programs::seed_gives_the_same_steps_in_two_processes";
     let mut other = Command::new(std::env::current_exe().unwrap());
     let output = other
         .args(["--exact", test, "--nocapture"])

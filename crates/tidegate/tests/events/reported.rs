@@ -1,9 +1,5 @@
 //! With the feature `tracing`, a pool reports what its workers do.
 
-#![cfg(feature = "tracing")]
-
-mod support;
-
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Barrier, Mutex};
@@ -143,9 +139,9 @@ fn slot_passed_with_latch_is_reported() {
 /// abort: another thread may still use the frame of the join.
 mod panicking_subscriber {
     use super::*;
+    use crate::support::children::{child, is_child};
+    use crate::support::{Gate, let_others_sleep};
     use std::thread::ThreadId;
-    use support::children::{child, is_child};
-    use support::{Gate, let_others_sleep};
 
     /// The thread on which the next event panics.
     static ARMED: Mutex<Option<ThreadId>> = Mutex::new(None);
@@ -188,7 +184,7 @@ mod panicking_subscriber {
             pool.install(join);
             return;
         }
-        let output = child(&format!("panicking_subscriber::{name}"), &[]);
+        let output = child(&format!("reported::panicking_subscriber::{name}"), &[]);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(
             errors.contains("tidegate: panic inside the runtime, aborting"),

@@ -1,8 +1,5 @@
 //! When a trace is replayed, the same rules make the same decisions as in the pool, and other rules
 //! make other decisions.
-#![cfg(not(miri))]
-
-mod support;
 
 use std::time::Duration;
 use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
@@ -203,7 +200,7 @@ fn pool_traces_only_on_request() {
 
 mod recorded_tasks {
     use super::*;
-    use support::built;
+    use crate::support::built;
     use tidegate::policy::WaitPolicy;
 
     fn traced_pool() -> Pool {

@@ -1,17 +1,14 @@
 //! Pools whose process is a job of a jobserver. The tests are the jobserver: a fifo with tokens.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-mod support;
-
+use crate::support::fib;
+use crate::support::forks::{WELL, in_child};
+use crate::support::jobs::{Job, PATIENCE, plays, print_line, soon, until_told};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::fib;
-use support::forks::{WELL, in_child};
-use support::jobs::{Job, PATIENCE, plays, print_line, soon, until_told};
 use tempfile::TempDir;
 use tidegate::Pool;
 
@@ -112,7 +109,7 @@ fn wait_for_input() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-const WORKS: &str = "job_that_works";
+const WORKS: &str = "jobserver::job_that_works";
 
 #[test]
 fn job_that_works() {
@@ -123,7 +120,7 @@ fn job_that_works() {
     }
 }
 
-const IDLES: &str = "job_that_idles";
+const IDLES: &str = "jobserver::job_that_idles";
 
 #[test]
 fn job_that_idles() {
@@ -134,7 +131,7 @@ fn job_that_idles() {
     }
 }
 
-const DROPS: &str = "job_that_drops_its_pool";
+const DROPS: &str = "jobserver::job_that_drops_its_pool";
 
 #[test]
 fn job_that_drops_its_pool() {
@@ -147,7 +144,7 @@ fn job_that_drops_its_pool() {
     }
 }
 
-const EXITS: &str = "job_that_exits";
+const EXITS: &str = "jobserver::job_that_exits";
 
 #[test]
 fn job_that_exits() {
@@ -160,7 +157,7 @@ fn job_that_exits() {
     }
 }
 
-const FORKS: &str = "job_that_forks";
+const FORKS: &str = "jobserver::job_that_forks";
 
 #[test]
 fn job_that_forks() {
@@ -188,7 +185,7 @@ fn job_that_forks() {
 }
 
 #[cfg(feature = "testing")]
-const SIMULATES: &str = "job_that_simulates";
+const SIMULATES: &str = "jobserver::job_that_simulates";
 
 #[cfg(feature = "testing")]
 #[test]
@@ -247,7 +244,7 @@ mod slots {
     #[test]
     fn need_tokens_of_an_inherited_pipe() {
         let mut server = Server::start(2);
-        let script = "exec 7<>\"$1\" && exec \"$0\" job_that_exits --exact --nocapture";
+        let script = "exec 7<>\"$1\" && exec \"$0\" jobserver::job_that_exits --exact --nocapture";
         let job = Command::new("timeout")
             .args([&PATIENCE.as_secs().to_string(), "sh", "-c", script])
             .arg(std::env::current_exe().unwrap())

@@ -1,7 +1,7 @@
 //! The planted bugs in ordinary pools.
 
-use super::support::{pool, soak};
 use super::{bank, board, journal, mailbox, spooler};
+use crate::support::{pool, soak};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;

@@ -1,8 +1,9 @@
 //! Handles that abort their tasks, under many orders of the threads. The waker that polled the
 //! handle has a destructor that panics.
 
-mod support;
-
+use crate::support::book::{Book, Tracked};
+use crate::support::children::{child, is_child, succeeds};
+use crate::support::futures::Signal;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -10,9 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::thread::{self, ThreadId};
-use support::book::{Book, Tracked};
-use support::children::{child, is_child, succeeds};
-use support::futures::Signal;
 use tidegate::{Handle, Pool};
 
 const SEEDS: u64 = 200;
@@ -135,7 +133,7 @@ fn waker_panic_is_printed_once() {
     if is_child() {
         return abort_all();
     }
-    let printed = succeeds(&child("waker_panic_is_printed_once", &[]));
+    let printed = succeeds(&child("aborts::waker_panic_is_printed_once", &[]));
     let names = |label: &str| {
         let names = printed.lines().filter_map(|line| line.split_once(label));
         let mut names: Vec<_> = names.map(|(_, name)| name.to_owned()).collect();

@@ -1,16 +1,12 @@
 //! Threads outside a simulation that use its pool while one of its tasks has the turn. The process
 //! aborts, because the task would find their work at any of its steps.
 
-#![cfg(not(miri))] // Miri starts no process.
-
-mod support;
-
+use crate::support::children::{child, is_child};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::{hint, thread};
-use support::children::{child, is_child};
 use tidegate::Pool;
 
 /// In a child, runs `uses`, which must end the child. Otherwise, starts the child.
@@ -19,7 +15,7 @@ fn aborts(name: &str, uses: impl FnOnce(Pool)) {
         let pool = Pool::builder().workers(1).simulated(1).build().unwrap();
         return uses(pool);
     }
-    let output = child(name, &[]);
+    let output = child(&format!("outside::{name}"), &[]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(errors.contains("outside the simulation"), "{errors}");

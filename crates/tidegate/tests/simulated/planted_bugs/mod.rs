@@ -7,8 +7,6 @@ mod journal;
 mod mailbox;
 mod ordinary;
 mod spooler;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::hint::black_box;
 use std::sync::LazyLock;
