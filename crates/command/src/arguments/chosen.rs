@@ -128,7 +128,7 @@ pub fn grouped_help(listed: impl Fn(&Entry) -> bool) -> String {
     let width = ENTRIES.iter().map(|entry| entry.name.len()).max();
     let width = width.unwrap_or_default();
     for (group, names) in GROUPS {
-        let entries = names.iter().filter_map(|name| entry(name));
+        let entries = names.split(' ').filter_map(entry);
         let lines = entries.filter(|entry| listed(entry));
         let lines = lines.map(|entry| format!("  {:<width$}  {}\n", entry.name, entry.summary));
         let lines: String = lines.collect();

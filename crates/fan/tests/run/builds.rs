@@ -8,22 +8,11 @@ use serde_json::Value;
 
 use crate::support::{Ended, Fan};
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("builds::other_builds_are_refused", other_builds_are_refused),
-    ("builds::copies_are_one_build", copies_are_one_build),
-    (
-        "builds::accepted_builds_count_as_equal",
-        accepted_builds_count_as_equal,
-    ),
-    (
-        "builds::other_formats_are_refused",
-        other_formats_are_refused,
-    ),
-    ("builds::fresh_replaces_results", fresh_replaces_results),
-    ("builds::fresh_spares_other_files", fresh_spares_other_files),
-    ("builds::fresh_waits_for_pieces", fresh_waits_for_pieces),
-    ("builds::fresh_respects_the_lock", fresh_respects_the_lock),
-];
+tests! {
+    other_builds_are_refused, copies_are_one_build, accepted_builds_count_as_equal,
+    other_formats_are_refused, fresh_replaces_results, fresh_spares_other_files,
+    fresh_waits_for_pieces, fresh_respects_the_lock,
+}
 
 const RUN: &str = "run sum --below 30 --pieces 3 --dir D";
 

@@ -12,7 +12,9 @@ use serde::Deserialize;
 use crate::kills::PATIENCE;
 use crate::support::{Ended, Fan};
 
-pub const TESTS: &[(&str, fn())] = &[("deaths::lose_nothing", lose_nothing)];
+tests! {
+    lose_nothing,
+}
 
 /// The number of slices to run; 1 if unset.
 const SCALE: &str = "TIDEGATE_SOAK_SCALE";

@@ -7,14 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::Fan;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("disks::full_disk_loses_nothing", full_disk_loses_nothing),
-    ("disks::links_are_needed", links_are_needed),
-    (
-        "disks::read_only_results_are_merged",
-        read_only_results_are_merged,
-    ),
-];
+tests! {
+    full_disk_loses_nothing, links_are_needed, read_only_results_are_merged,
+}
 
 /// A file system that only a process and its children have mounted.
 struct Mounted {

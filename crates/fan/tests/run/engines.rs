@@ -10,38 +10,12 @@ use rustix::process::Signal;
 use crate::kills::{signal, wait_for};
 use crate::support::{Ended, Fan};
 
-pub const TESTS: &[(&str, fn())] = &[
-    (
-        "engines::results_are_those_of_local",
-        results_are_those_of_local,
-    ),
-    ("engines::failures_are_told", failures_are_told),
-    (
-        "engines::forgotten_jobs_are_submitted_again",
-        forgotten_jobs_are_submitted_again,
-    ),
-    ("engines::missing_hq", missing_hq),
-    ("engines::missing_server", missing_server),
-    ("engines::refusal_is_told", refusal_is_told),
-    ("engines::arrays_are_whole", arrays_are_whole),
-    ("engines::arrays_are_small_enough", arrays_are_small_enough),
-    (
-        "engines::variables_of_others_are_ignored",
-        variables_of_others_are_ignored,
-    ),
-    (
-        "engines::filters_of_slurm_are_ignored",
-        filters_of_slurm_are_ignored,
-    ),
-    (
-        "engines::refused_cancelling_is_told",
-        refused_cancelling_is_told,
-    ),
-    (
-        "engines::second_interrupt_does_not_wait",
-        second_interrupt_does_not_wait,
-    ),
-];
+tests! {
+    results_are_those_of_local, failures_are_told, forgotten_jobs_are_submitted_again, missing_hq,
+    missing_server, refusal_is_told, arrays_are_whole, arrays_are_small_enough,
+    variables_of_others_are_ignored, filters_of_slurm_are_ignored, refused_cancelling_is_told,
+    second_interrupt_does_not_wait,
+}
 
 const SUM: &str = "sum --below 100 --pieces 7";
 

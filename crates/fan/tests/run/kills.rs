@@ -9,20 +9,12 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::support::{Ended, Fan};
 
-pub const TESTS: &[(&str, fn())] = &[
-    (
-        "kills::killed_pieces_are_tried_again",
-        killed_pieces_are_tried_again,
-    ),
+tests! {
+    killed_pieces_are_tried_again,
     #[cfg(target_os = "linux")]
-    ("kills::killed_run_is_resumed", killed_run_is_resumed),
-    (
-        "kills::status_shows_living_pieces",
-        status_shows_living_pieces,
-    ),
-    ("kills::interrupts_end_pieces", interrupts_end_pieces),
-    ("kills::second_run_is_refused", second_run_is_refused),
-];
+    killed_run_is_resumed,
+    status_shows_living_pieces, interrupts_end_pieces, second_run_is_refused,
+}
 
 pub const PATIENCE: Duration = Duration::from_secs(120);
 

@@ -4,6 +4,15 @@
 //! A piece is a process of the program that is split, so this test has a `main` of its own: with a
 //! verb, it is that program.
 
+/// Defines the function `tests`, which returns these tests of a module under their names.
+macro_rules! tests {
+    ($($(#[$condition:meta])* $test:ident,)*) => {
+        pub fn tests() -> Vec<(&'static str, fn())> {
+            vec![$($(#[$condition])* (stringify!($test), $test)),*]
+        }
+    };
+}
+
 mod program;
 mod support;
 
@@ -22,54 +31,40 @@ mod status;
 mod whole;
 
 use std::env;
-use std::panic::catch_unwind;
 use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
 
 use program::Program;
 
-type Test = (&'static str, fn());
-
 fn main() -> ExitCode {
-    let words: Vec<String> = env::args().skip(1).collect();
-    if let Some("plan" | "piece" | "merge" | "run" | "status") = words.first().map(String::as_str) {
+    let verb = env::args().nth(1);
+    if let Some("plan" | "piece" | "merge" | "run" | "status") = verb.as_deref() {
         return tidegate_fan::main::<Program>();
     }
-    let tests = [
-        whole::TESTS,
-        refusals::TESTS,
-        status::TESTS,
+    let modules = [
+        ("whole", whole::tests()),
+        ("refusals", refusals::tests()),
+        ("status", status::tests()),
         #[cfg(unix)]
-        builds::TESTS,
+        ("builds", builds::tests()),
         #[cfg(unix)]
-        kills::TESTS,
+        ("kills", kills::tests()),
         #[cfg(target_os = "linux")]
-        engines::TESTS,
+        ("engines", engines::tests()),
         #[cfg(target_os = "linux")]
-        deaths::TESTS,
+        ("deaths", deaths::tests()),
         #[cfg(target_os = "linux")]
-        disks::TESTS,
+        ("disks", disks::tests()),
     ];
-    run(&tests.concat(), &words)
-}
-
-/// Runs the tests as the standard harness would, if the names among its options select them.
-fn run(tests: &[Test], options: &[String]) -> ExitCode {
-    let names: Vec<_> = options
-        .iter()
-        .filter(|option| !option.starts_with('-'))
-        .collect();
-    let is_selected =
-        |test: &&Test| names.is_empty() || names.iter().any(|part| test.0.contains(part.as_str()));
-    let mut code = ExitCode::SUCCESS;
-    for (name, test) in tests.iter().filter(is_selected) {
-        let has_passed = catch_unwind(test).is_ok();
-        println!(
-            "test {name} ... {}",
-            if has_passed { "ok" } else { "FAILED" }
-        );
-        if !has_passed {
-            code = ExitCode::FAILURE;
-        }
-    }
-    code
+    let trials = modules.into_iter().flat_map(|(module, tests)| {
+        let trial = move |(name, test): (_, fn())| {
+            Trial::test(format!("{module}::{name}"), move || {
+                test();
+                Ok(())
+            })
+        };
+        tests.into_iter().map(trial)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }

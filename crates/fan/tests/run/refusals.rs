@@ -4,36 +4,18 @@ use std::fs;
 
 use crate::support::{Ended, Fan};
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("refusals::code_2_is_final", code_2_is_final),
-    ("refusals::panics_are_tried_again", panics_are_tried_again),
-    (
-        "refusals::aborts_show_their_last_line",
-        aborts_show_their_last_line,
-    ),
-    (
-        "refusals::folder_cannot_be_written",
-        folder_cannot_be_written,
-    ),
+tests! {
+    code_2_is_final, panics_are_tried_again, aborts_show_their_last_line, folder_cannot_be_written,
     #[cfg(target_os = "linux")]
-    (
-        "refusals::file_system_is_read_only",
-        file_system_is_read_only,
-    ),
-    ("refusals::parents_are_not_created", parents_are_not_created),
-    (
-        "refusals::options_are_never_ignored",
-        options_are_never_ignored,
-    ),
-    ("refusals::folder_of_another_plan", folder_of_another_plan),
-    ("refusals::plan_of_another_version", plan_of_another_version),
-    ("refusals::torn_result", torn_result),
+    file_system_is_read_only,
+    parents_are_not_created, options_are_never_ignored, folder_of_another_plan,
+    plan_of_another_version, torn_result,
     #[cfg(target_os = "linux")]
-    ("refusals::special_files", special_files),
-    ("refusals::numbers_out_of_range", numbers_out_of_range),
+    special_files,
+    numbers_out_of_range,
     #[cfg(unix)]
-    ("refusals::piece_of_another_parent", piece_of_another_parent),
-];
+    piece_of_another_parent,
+}
 
 fn numbers_out_of_range() {
     for (option, range) in [

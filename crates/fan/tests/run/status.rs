@@ -7,19 +7,13 @@ use serde_json::{Value, json};
 
 use crate::support::Fan;
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("status::shows_a_published_run", shows_a_published_run),
-    ("status::shows_failed_attempts", shows_failed_attempts),
-    ("status::shows_what_waits", shows_what_waits),
+tests! {
+    shows_a_published_run, shows_failed_attempts, shows_what_waits,
     #[cfg(unix)]
-    ("status::names_a_working_run", names_a_working_run),
-    ("status::shows_why_pieces_wait", shows_why_pieces_wait),
-    ("status::shows_split_pieces", shows_split_pieces),
-    ("status::shows_wrong_results", shows_wrong_results),
-    ("status::shows_empty_plans", shows_empty_plans),
-    ("status::quotes_paths", quotes_paths),
-    ("status::refuses_other_folders", refuses_other_folders),
-];
+    names_a_working_run,
+    shows_why_pieces_wait, shows_split_pieces, shows_wrong_results, shows_empty_plans, quotes_paths,
+    refuses_other_folders,
+}
 
 const RUN: &str = "run sum --below 30 --pieces 3 --dir D";
 

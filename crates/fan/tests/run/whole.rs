@@ -4,25 +4,11 @@ use std::fs;
 
 use crate::support::{Ended, Fan};
 
-pub const TESTS: &[(&str, fn())] = &[
-    ("whole::equals_plan_piece_merge", equals_plan_piece_merge),
-    (
-        "whole::plan_of_the_folder_is_the_default",
-        plan_of_the_folder_is_the_default,
-    ),
-    ("whole::continues_from_results", continues_from_results),
-    (
-        "whole::spent_budgets_split_again",
-        spent_budgets_split_again,
-    ),
-    ("whole::names_its_folder", names_its_folder),
-    ("whole::dry_run_starts_nothing", dry_run_starts_nothing),
-    ("whole::no_items", no_items),
-    (
-        "whole::attempts_elsewhere_are_left_alone",
-        attempts_elsewhere_are_left_alone,
-    ),
-];
+tests! {
+    equals_plan_piece_merge, plan_of_the_folder_is_the_default, continues_from_results,
+    spent_budgets_split_again, names_its_folder, dry_run_starts_nothing, no_items,
+    attempts_elsewhere_are_left_alone,
+}
 
 const SUM: &str = "sum --below 100 --pieces 7";
 

@@ -67,6 +67,24 @@ impl Spec {
         }
     }
 
+    /// Returns the variables that configure the job's runtime.
+    fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
+        fn text(value: Option<impl ToString>) -> Option<String> {
+            value.map(|value| value.to_string())
+        }
+        let desire = self.estimates.map(|estimates| estimates.desire);
+        let cycle = self.estimates.map(|estimates| estimates.est_cycle);
+        let all = [
+            (tunables::SHARE.variable, text(Some(self.share))),
+            (tunables::IDLE.variable, text(self.idle)),
+            (tunables::STEAL.variable, text(self.steal)),
+            (tunables::SPACE.variable, text(self.memory)),
+            (tunables::DESIRE.variable, text(desire)),
+            (tunables::EST_CYCLE.variable, cycle.map(show_time)),
+        ];
+        all.into_iter().filter_map(|(name, value)| name.zip(value))
+    }
+
     /// Returns the program's parameters as `(name, value)`, spelled as on the command line.
     pub fn parameters_of<P: Program>(program: &P) -> Vec<(String, String)> {
         let text = |value: &Value| match value {
@@ -138,14 +156,6 @@ impl Request {
                 "this system cannot confine jobs to processors".into(),
             )),
         }
-    }
-}
-
-impl Estimates {
-    fn variables(self) -> Option<[(&'static str, String); 2]> {
-        let desire = (tunables::DESIRE.variable?, self.desire.to_string());
-        let est_cycle = (tunables::EST_CYCLE.variable?, show_time(self.est_cycle));
-        Some([desire, est_cycle])
     }
 }
 
@@ -238,29 +248,8 @@ impl Job {
         let mut child = Command::new(this)
             .args(["bench", "job"])
             .env("TIDEGATE_TABLE", table)
-            .env(
-                tunables::SHARE.variable.unwrap_or_default(),
-                spec.share.to_string(),
-            )
-            .envs(
-                spec.idle
-                    .and_then(|idle| Some((tunables::IDLE.variable?, idle.to_string()))),
-            )
-            .envs(
-                spec.steal
-                    .and_then(|steal| Some((tunables::STEAL.variable?, steal.to_string()))),
-            )
-            .envs(
-                spec.estimates
-                    .and_then(Estimates::variables)
-                    .into_iter()
-                    .flatten(),
-            )
+            .envs(spec.variables())
             .envs(spec.memory.map(|_| KEEP).into_iter().flatten())
-            .envs(
-                spec.memory
-                    .and_then(|memory| Some((tunables::SPACE.variable?, memory.to_string()))),
-            )
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -125,10 +125,7 @@ impl Visitor for Prepare {
     fn visit<P: Program>(self, program: P) -> Self::Out {
         let failed = |error: io::Error| Failure::Impossible(error.to_string());
         let mut input = program.prepare().map_err(failed)?;
-        let reference = Reference::published(&program).unwrap_or_else(|| {
-            let output = program.serial(&mut input);
-            Reference::serial(Found::new(&program, &input, output))
-        });
+        let reference = Reference::of(&program, &mut input);
         Ok(Box::new(Ready {
             program,
             input,

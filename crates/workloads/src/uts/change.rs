@@ -1,12 +1,22 @@
 //! Applies the user's parameters to a tree, and rejects parameters that its type doesn't use.
 
 use super::tree::{Shape, Tree, Type};
-use crate::parameter::{ParameterError, Values};
+use crate::parameter::{ParameterError, Setting, Values, Words};
 
-/// The names of [`Type`]s, as parameter values.
-pub(super) const TYPES: &[&str] = &["binomial", "geometric", "hybrid", "balanced"];
-/// The names of [`Shape`]s, as parameter values.
-pub(super) const SHAPES: &[&str] = &["linear", "exp-decrease", "cyclic", "fixed"];
+impl Words for Type {
+    const ALL: &'static [Self] = &[
+        Self::Binomial,
+        Self::Geometric,
+        Self::Hybrid,
+        Self::Balanced,
+    ];
+    const NAMES: &'static [&'static str] = &["binomial", "geometric", "hybrid", "balanced"];
+}
+
+impl Words for Shape {
+    const ALL: &'static [Self] = &[Self::Linear, Self::ExpDecrease, Self::Cyclic, Self::Fixed];
+    const NAMES: &'static [&'static str] = &["linear", "exp-decrease", "cyclic", "fixed"];
+}
 
 /// Whether this parameter affects trees of this type.
 pub(super) fn depends_on(kind: Type, parameter: &str) -> bool {
@@ -27,45 +37,29 @@ fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
         None => Ok(()),
         Some(name) => Err(ParameterError::new(format!(
             "{name} has no effect on a {} tree: expected {}",
-            TYPES[kind as usize],
+            Type::NAMES[kind as usize],
             used.join(", ")
         ))),
     }
 }
 
+/// Sets a field of a tree if the user passed its parameter.
+fn set<T: Setting>(values: &Values, name: &str, field: &mut T) -> Result<(), ParameterError> {
+    if values.has(name) {
+        *field = T::read(values, name)?;
+    }
+    Ok(())
+}
+
 /// Returns `tree` after applying the parameters in `values`.
 pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
-    if values.has("type") {
-        tree.kind = match values.choice("type")? {
-            "binomial" => Type::Binomial,
-            "hybrid" => Type::Hybrid,
-            "balanced" => Type::Balanced,
-            _ => Type::Geometric,
-        };
-    }
-    if values.has("shape") {
-        tree.shape = match values.choice("shape")? {
-            "exp-decrease" => Shape::ExpDecrease,
-            "cyclic" => Shape::Cyclic,
-            "fixed" => Shape::Fixed,
-            _ => Shape::Linear,
-        };
-    }
-    if values.has("b0") {
-        tree.b0 = values.number("b0")?;
-    }
-    if values.has("depth") {
-        tree.depth = values.integer("depth")? as u32;
-    }
-    if values.has("q") {
-        tree.q = values.number("q")?;
-    }
-    if values.has("m") {
-        tree.m = values.integer("m")? as u32;
-    }
-    if values.has("seed") {
-        tree.seed = values.integer("seed")? as u32;
-    }
+    set(values, "type", &mut tree.kind)?;
+    set(values, "shape", &mut tree.shape)?;
+    set(values, "b0", &mut tree.b0)?;
+    set(values, "depth", &mut tree.depth)?;
+    set(values, "q", &mut tree.q)?;
+    set(values, "m", &mut tree.m)?;
+    set(values, "seed", &mut tree.seed)?;
     refuse_ignored(tree.kind, values)?;
     // A named tree is known to be finite, even if its expected size is infinite.
     let unknown = ["type", "q", "m"].iter().any(|name| values.has(name));

@@ -14,10 +14,10 @@
 
 use std::io;
 
-use crate::parameter::{self, Kind, Parameter, ParameterError, Preset, Setting, Values};
+use crate::parameter::{self, Kind, Parameter, ParameterError, Preset, Setting, Values, Words};
 use crate::program::{Answer, Field, Form, Program, Reference, answer, field};
 use crate::runtime::Runtime;
-use change::{SHAPES, TYPES, changed, depends_on};
+use change::{changed, depends_on};
 
 mod change;
 mod named;
@@ -70,10 +70,10 @@ impl Program for Uts {
             ["tiny", "T3", "T3L"],
             "a named tree; the parameters below change it",
         ),
-        of_tree("type", Kind::Choice(TYPES), "type of tree"),
+        of_tree("type", Kind::Choice(Type::NAMES), "type of tree"),
         of_tree(
             "shape",
-            Kind::Choice(SHAPES),
+            Kind::Choice(Shape::NAMES),
             "how the mean number of children depends on the depth, for geometric and hybrid trees",
         ),
         of_tree(
@@ -110,12 +110,7 @@ impl Program for Uts {
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         let name = values.choice("tree")?;
-        let base = Self::named(name).ok_or_else(|| {
-            ParameterError::new(format!(
-                "unknown tree {name:?}: expected one of {}",
-                named::NAMES.join(", ")
-            ))
-        })?;
+        let base = Self::named(name).expect("the parameter allows no other names");
         let tree = changed(base.tree, values)?;
         let form = Setting::read(values, "form")?;
         Ok(Self { tree, form })
@@ -132,8 +127,8 @@ impl Program for Uts {
             seed,
         } = self.tree;
         let mut parameters = answer([
-            ("type", TYPES[kind as usize].into()),
-            ("shape", SHAPES[shape as usize].into()),
+            ("type", kind.show()),
+            ("shape", shape.show()),
             ("b0", b0.into()),
             ("depth", depth.into()),
             ("q", q.into()),

@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use tidegate_policy::SharePolicy;
-use tidegate_workloads::{
-    Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Values, phases::Phases,
-};
+use tidegate_workloads::phases::{First, Phases};
+use tidegate_workloads::{Program, Rayon, Runtime, Serial, Tidegate};
 
 use super::super::crew::Spec;
 use crate::arguments::Experiment;
@@ -21,7 +20,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    const ALL: [Self; 5] = [
+    pub const ALL: [Self; 5] = [
         Self::Tidegate,
         Self::Off,
         Self::Static,
@@ -106,20 +105,11 @@ impl Work {
         let ms = if tiny { 1_000 } else { steps_per_ms() };
         let long = if tiny { 10 * ms } else { 500 * ms };
         let wait = if tiny { 5 } else { 400 };
-        let half = |name, first| {
+        let halves = |name, solo, pause, first| {
             let sizes = [
                 ("rounds", 1),
-                ("solo", long),
-                ("steps", 2 * long),
-                ("tasks", 512),
-            ];
-            Self::new(name, Phases::NAME, &sizes).with("first", first)
-        };
-        let waits = |name, first| {
-            let sizes = [
-                ("rounds", 1),
-                ("solo", 0),
-                ("pause", wait),
+                ("solo", solo),
+                ("pause", pause),
                 ("steps", 2 * long),
                 ("tasks", 512),
             ];
@@ -136,10 +126,10 @@ impl Work {
         Works {
             fib: Self::new("fib", "fib", &[("n", if tiny { 20 } else { 41 })]),
             uts: Self::new("uts", "uts", &[]).with("tree", if tiny { "tiny" } else { "T1" }),
-            serial_first: half("phases", "serial"),
-            parallel_first: half("phases reversed", "parallel"),
-            wait_first: waits("phases with a wait", "serial"),
-            wait_last: waits("phases with a wait reversed", "parallel"),
+            serial_first: halves("phases", long, 0, "serial"),
+            parallel_first: halves("phases reversed", long, 0, "parallel"),
+            wait_first: halves("phases with a wait", 0, wait, "serial"),
+            wait_last: halves("phases with a wait reversed", 0, wait, "parallel"),
             bursts: Self::new("bursts", Phases::NAME, &bursts),
             parallel: Self::new("parallel phase", Phases::NAME, &parallel),
             neighbour: Self {
@@ -198,10 +188,6 @@ impl Case {
         names.dedup();
         names.join(" + ")
     }
-
-    pub fn schemes(&self) -> Vec<Scheme> {
-        Scheme::ALL.into()
-    }
 }
 
 pub fn cases(works: &Works) -> Vec<Case> {
@@ -232,21 +218,14 @@ pub fn cases(works: &Works) -> Vec<Case> {
 /// Measures how many steps a processor executes in a millisecond: the maximum over several tries.
 fn steps_per_ms() -> u64 {
     const STEPS: u64 = 10_000_000;
-    let given = Given {
-        named: [
-            ("rounds", "1"),
-            ("solo", "10000000"),
-            ("steps", "0"),
-            ("tasks", "1"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.into()))
-        .into(),
-        ..Given::default()
+    let program = Phases {
+        rounds: 1,
+        serial: STEPS,
+        wait: 0,
+        parallel: 0,
+        tasks: 1,
+        first: First::Serial,
     };
-    let values = Values::parse(Phases::PARAMETERS, Size::Tiny, &given);
-    let program = values
-        .and_then(|values| Phases::from_values(&values))
-        .expect("allowed values");
     let time = || {
         let start = Instant::now();
         std::hint::black_box(program.serial(&mut ()));

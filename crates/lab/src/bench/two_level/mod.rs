@@ -10,7 +10,8 @@ mod row;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
+use clap::ValueEnum as _;
+use serde_json::{Value, json};
 
 use super::crew::{self, Done};
 use crate::arguments::{Experiment, Size, TwoLevelArguments};
@@ -32,8 +33,7 @@ pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
     } = arguments;
     let rows = measure(*processors, only, *size, *repeat)?;
     if format.json {
-        let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
-        return print_json(&rows.into());
+        return print_json(&json!(rows));
     }
     table(&rows).print(*format)
 }
@@ -95,11 +95,11 @@ impl Bench {
                 works.push(work.clone());
             }
         }
-        let lanes: usize = cases.iter().map(|case| case.schemes().len()).sum();
+        let lanes = cases.len() * Scheme::ALL.len();
         let progress = Progress::start(u64::from(repeat) * (works.len() + lanes) as u64);
         let mut trials: Vec<Vec<Vec<Trial>>> = cases
             .iter()
-            .map(|case| vec![Vec::new(); case.schemes().len()])
+            .map(|_| vec![Vec::new(); Scheme::ALL.len()])
             .collect();
         for round in 1..=repeat {
             for work in &works {
@@ -108,7 +108,7 @@ impl Bench {
                 progress.step();
             }
             for (case, trials) in cases.iter().zip(&mut trials) {
-                for (scheme, trials) in case.schemes().into_iter().zip(trials) {
+                for (scheme, trials) in Scheme::ALL.into_iter().zip(trials) {
                     progress.say(&format!(
                         "round {round} of {repeat}: {} on {}",
                         case.name(),
@@ -121,7 +121,7 @@ impl Bench {
         }
         let mut rows = Vec::new();
         for (case, trials) in cases.iter().zip(trials) {
-            for (scheme, trials) in case.schemes().into_iter().zip(trials) {
+            for (scheme, trials) in Scheme::ALL.into_iter().zip(trials) {
                 rows.push(Row::of(case, scheme, self.processors, &trials, &self.alone));
             }
         }
@@ -218,16 +218,8 @@ fn table(rows: &[Row]) -> Table {
 }
 
 impl Experiment {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Alone => "alone",
-            Self::Equal => "equal",
-            Self::Late => "late",
-            Self::Complementary => "complementary",
-            Self::Bursts => "bursts",
-            Self::Bursts4 => "bursts4",
-            Self::Parallel4 => "parallel4",
-            Self::Neighbour => "neighbour",
-        }
+    fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::experiments::{Case, Scheme};
 use crate::bench::crew::Done;
@@ -17,7 +17,7 @@ pub struct Trial {
 }
 
 /// Medians over the trials of a case under one scheme.
-#[derive(Clone, Debug)]
+#[derive(Serialize, Clone, Debug)]
 pub struct Row {
     pub experiment: String,
     pub program: String,
@@ -100,7 +100,7 @@ impl Row {
                 .sum::<u64>() as f64
         };
         Self {
-            experiment: case.experiment.name().to_owned(),
+            experiment: case.experiment.name(),
             program: case.name(),
             scheme: scheme.name(),
             jobs: case.jobs.len(),
@@ -116,26 +116,6 @@ impl Row {
             context_switches: median(&switches) as u64,
             slowdown_ratio: median(&|trial| trial.slowdown_ratio(&responses)),
         }
-    }
-
-    pub fn to_json(&self) -> Value {
-        json!({
-            "experiment": self.experiment,
-            "program": self.program,
-            "scheme": self.scheme,
-            "jobs": self.jobs,
-            "processors": self.processors,
-            "median_of": self.median_of,
-            "mean_response": self.mean_response,
-            "worst_response": self.worst_response,
-            "makespan": self.makespan,
-            "ideal_makespan": self.ideal_makespan,
-            "throughput": self.throughput,
-            "power": self.power,
-            "cpu_seconds": self.cpu_seconds,
-            "context_switches": self.context_switches,
-            "slowdown_ratio": self.slowdown_ratio,
-        })
     }
 }
 
