@@ -113,10 +113,11 @@ impl Machine {
         let grants = engine::read(variable, &mut notes);
         if !files.is_dir(Path::new("/proc")) && !files.is_dir(Path::new("/sys")) {
             let counted = count();
+            notes.push("no /proc and no /sys here".to_owned());
             return Self {
                 counted,
                 grants,
-                notes: vec!["no /proc and no /sys here".to_owned()],
+                notes,
                 ..Self::made_up(Topology::flat((0..counted.unwrap_or(1)).collect()))
             };
         }

@@ -206,6 +206,13 @@ mod grants {
         let machine = Machine::from_files(&MadeUp::new(), &|| Some(6), &variable);
         let reason = "2 of 6 cpus: 2 cpus listed by HQ_CPUS; no /proc and no /sys here";
         assert_eq!(machine.reason(), reason);
+        let variable = |name: &str| (name == "HQ_CPUS").then(|| OsString::from("two"));
+        let machine = Machine::from_files(&MadeUp::new(), &|| Some(6), &variable);
+        assert!(
+            machine
+                .reason()
+                .contains("invalid value \"two\" for HQ_CPUS")
+        );
     }
 
     /// The limits that a pool reads each second never exceed what the engine gave.

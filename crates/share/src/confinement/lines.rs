@@ -3,6 +3,7 @@
 use super::{ThreadId, is_confined, split};
 use crate::mask::CpuMask;
 use std::ffi::OsStr;
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,16 @@ impl Lines {
         for (index, line) in lines.enumerate() {
             found.add(line).ok_or(index + 2)?;
         }
+        // A thread that has changed its mask itself is recorded again: its last line counts.
+        let threads = &mut found.threads;
+        threads.sort_by_key(|(thread, _)| *thread);
+        threads.dedup_by(|later, earlier| {
+            let is_same = later.0 == earlier.0;
+            if is_same {
+                mem::swap(later, earlier);
+            }
+            is_same
+        });
         Ok(found)
     }
 
@@ -95,19 +106,11 @@ impl Lines {
                 };
                 let original = set(words.next()?)?;
                 self.first = self.first.or(Some(thread));
-                self.insert(thread, original);
+                self.threads.push((thread, original));
             }
             _ => return None,
         }
         words.next().is_none().then_some(())
-    }
-
-    fn insert(&mut self, thread: ThreadId, original: CpuMask) {
-        match self.place(thread) {
-            // A thread that has changed its mask itself is recorded again.
-            Ok(place) => self.threads[place].1 = original,
-            Err(place) => self.threads.insert(place, (thread, original)),
-        }
     }
 
     /// Returns the place of a thread in the list, or `Err` of where it would be.

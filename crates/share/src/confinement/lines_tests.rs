@@ -27,9 +27,12 @@ fn last_sets_and_masks_count() {
 #[test]
 fn unlisted_threads_inherit_a_mask() {
     let mut lines = Lines::parse(TEXT).unwrap();
-    lines.insert(id(5, 5, 1), cpus([1, 4]));
-    lines.insert(id(5, 6, 1), cpus([0, 1, 7]));
-    lines.insert(id(6, 6, 1), cpus([1, 5]));
+    lines.threads.extend([
+        (id(5, 5, 1), cpus([1, 4])),
+        (id(5, 6, 1), cpus([0, 1, 7])),
+        (id(6, 6, 1), cpus([1, 5])),
+    ]);
+    lines.threads.sort_by_key(|(thread, _)| *thread);
     let inherited = |now: &[usize], process, parent| {
         let now = cpus(now.iter().copied());
         lines.inherited(now, process, parent)
