@@ -2,9 +2,9 @@
 //!
 //! These objects begin with a [`Header`]: the second half of a join (in the joiner's frame), a
 //! closure spawned into a scope or detached, a task that its handle shares and an interval (on the
-//! heap), and a closure installed from outside (in the caller's frame). A [`Task`] is the right to run one of these objects once. The worker
-//! that takes a task out of a deque or queue runs it, passes it on or gives it back. A task is
-//! never dropped.
+//! heap), and a closure installed from outside (in the caller's frame). A [`Task`] is the right to
+//! run one of these objects once. The worker that takes a task out of a deque or queue runs it,
+//! passes it on or gives it back. A task is never dropped.
 //!
 //! **Fields.** The header is written before the task is pushed, and read by the workers that hold
 //! the task. Only a half has a latch; [`crate::latch`] describes its word. The closure belongs to

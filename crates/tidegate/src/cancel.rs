@@ -14,7 +14,7 @@ pub use scope::{TryScope, try_scope};
 pub use token::{CancelToken, Cancelled, check_cancelled, shield, with_deadline};
 use token::{child_of_current, keep_first};
 
-/// Runs `a` and `b` like [`join`](tidegate_core::join()), unless the caller's token is cancelled before
+/// Runs `a` and `b` like [`join`](crate::join()), unless the caller's token is cancelled before
 /// they begin.
 ///
 /// A closure that has not begun when the token is cancelled is dropped. A panic of one closure does
@@ -34,7 +34,7 @@ use token::{child_of_current, keep_first};
 /// [`Cancelled`], if at least one of the closures was dropped.
 ///
 /// # Panics
-/// As in [`join`](tidegate_core::join()).
+/// As in [`join`](crate::join()).
 pub fn try_join<A, B, RA, RB>(a: A, b: B) -> Result<(RA, RB), Cancelled>
 where
     A: FnOnce() -> RA + Send,

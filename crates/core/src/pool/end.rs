@@ -1,11 +1,11 @@
 //! How a pool ends.
 //!
-//! The pool's handle, every spawned closure that has not ended and every future *hold* the pool. When the last
-//! hold is removed, the pool drains: its threads run the remaining tasks. When all of its threads
-//! are idle, each runs its exit handler. A handler may spawn tasks and futures, so the threads go
-//! back to work afterwards. They leave together when all handlers have returned, no work is left,
-//! and nothing holds the pool. So all threads are available as long as any task may still appear.
-//! The protocol is in `docs/waiting.md`, "The end of a pool".
+//! The pool's handle, every spawned closure that has not ended and every future *hold* the pool.
+//! When the last hold is removed, the pool drains: its threads run the remaining tasks. When all of
+//! its threads are idle, each runs its exit handler. A handler may spawn tasks and futures, so the
+//! threads go back to work afterwards. They leave together when all handlers have returned, no work
+//! is left, and nothing holds the pool. So all threads are available as long as any task may still
+//! appear. The protocol is in `docs/waiting.md`, "The end of a pool".
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
