@@ -8,7 +8,9 @@ use crate::thread::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{fmt, io, mem, process, thread};
-use tidegate_core::door::closed::{self, Closed, ClosedPool, Refused, UnhandledPanic, UnstartedThread};
+use tidegate_core::door::closed::{
+    self, Closed, ClosedPool, Refused, UnhandledPanic, UnstartedThread,
+};
 
 type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
