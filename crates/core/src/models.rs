@@ -11,11 +11,11 @@ use crate::scope;
 use crate::spawn;
 use crate::worker::{WorkerThread, steal_one};
 use tidegate_deque::Steal;
-use tidegate_policy::Priority;
-use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::model::{Once, check, check_part};
 use tidegate_sync::park::Parker;
+
+mod sources;
 
 fn pool(workers: usize) -> Pool {
     Pool::builder()
@@ -130,24 +130,6 @@ fn loom_push_wakes_worker_falling_asleep() {
                 second.unpark();
             };
             crate::join(|| second.park(), awaited);
-        });
-    });
-}
-
-/// Like `loom_push_wakes_worker_falling_asleep`, but the task goes to the queue of a class.
-#[test]
-fn loom_urgent_task_wakes_worker_falling_asleep() {
-    check_part(|| {
-        let pool = pool(2);
-        let (first, second) = (Parker::new(), Arc::new(Parker::new()));
-        pool.install(|| {
-            wait_for_vacancy(&first);
-            let awaited = second.clone();
-            spawn::queue_alone(pool.inner(), Some(Priority::Urgent), move |_| {
-                loom::stop_exploring();
-                awaited.unpark();
-            });
-            second.park();
         });
     });
 }

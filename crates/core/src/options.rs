@@ -432,7 +432,7 @@ impl<'a> Ground<'a> {
         let near = victim == VictimPolicy::Hierarchical && workers > 2;
         let grouped = places != PlaceBy::Machine && workers > 1;
         let asked = given.is_some() || bind || near || grouped;
-        if !asked || !Self::KNOWN {
+        if !asked || (given.is_none() && !Self::KNOWN) {
             return Ok(Self {
                 topology: None,
                 usable: CpuList::default(),

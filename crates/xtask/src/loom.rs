@@ -58,7 +58,7 @@ const ONE_WORKER: &[&str] = &[
 /// Models in which a second worker runs only part of the time, and models with three threads.
 const CORE_PART: &[&str] = &[
     "models::loom_push_wakes_worker_falling_asleep",
-    "models::loom_urgent_task_wakes_worker_falling_asleep",
+    "models::sources::",
     "models::loom_calls_interdependent_halves_both_run",
     "models::loom_calls_a_joiner_robs_its_thief",
     "models::loom_calls_joiner_sees_thief_result",

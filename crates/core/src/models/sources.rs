@@ -1,0 +1,161 @@
+//! One model for each kind of source: a task is put into it while the only other worker falls
+//! asleep, and that worker must take the task. docs/sources.md has the argument.
+
+use super::wait_for_vacancy;
+use crate::broadcast;
+use crate::builder::Builder;
+use crate::handle::Pool;
+use crate::place;
+use crate::scope::{self, Scope};
+use crate::sleep::wake;
+use crate::spawn;
+use crate::worker::{WorkerThread, run};
+use tidegate_policy::{Priority, QueueKind};
+use tidegate_sync::Arc;
+use tidegate_sync::model::check_part;
+use tidegate_sync::park::Parker;
+
+type Body = Box<dyn Fn() + Send + Sync>;
+
+/// Builds a pool of two workers with the options that `with` adds. Calls `put` in one of them, with
+/// a body to put into a source, and waits until the other worker has run the body. Meanwhile, the
+/// caller keeps its slot and runs nothing.
+fn check_put(
+    with: impl Fn(Builder) -> Builder + Send + Sync + 'static,
+    put: impl Fn(WorkerThread<'_>, &Scope<'_>, Body) + Send + Sync + 'static,
+) {
+    check_part(move || {
+        let builder = Pool::builder().workers(2).spare_threads(0);
+        let pool = with(builder).build().expect("valid options");
+        let (first, second) = (Parker::new(), Arc::new(Parker::new()));
+        pool.install(|| {
+            wait_for_vacancy(&first);
+            let awaited = second.clone();
+            let body = move || {
+                loom::stop_exploring();
+                awaited.unpark();
+            };
+            let current = WorkerThread::get().expect("a worker");
+            scope::scope(current, |scope| {
+                put(current, scope, Box::new(body));
+                second.park();
+            });
+        });
+    });
+}
+
+/// Puts the body into the queue of a place of the other worker.
+fn put_at_other(current: WorkerThread<'_>, scope: &Scope<'_>, strict: bool, body: Body) {
+    let mut places = place::places(current.pool()).into_iter();
+    let here = place::place(current);
+    let other = places.find(|place| *place != here).expect("two places");
+    let other = if strict { other.strict() } else { other };
+    scope.spawn_at(other, move |_| body());
+}
+
+fn one_place_each(builder: Builder) -> Builder {
+    let topology = "cpus 0-1".parse().expect("a topology");
+    builder
+        .topology(topology)
+        .places("each:1".parse().expect("a kind of places"))
+}
+
+#[test]
+fn loom_deque_wakes_worker() {
+    check_put(
+        |builder| builder,
+        |_, scope, body| scope.spawn(move |_| body()),
+    );
+}
+
+#[test]
+fn loom_injector_wakes_worker() {
+    check_put(
+        |builder| builder,
+        |current, _, body| {
+            let task = spawn::task_alone(current.pool(), move || body());
+            run::pass_on(current, task);
+        },
+    );
+}
+
+#[test]
+fn loom_class_queue_wakes_worker() {
+    check_put(
+        |builder| builder,
+        |current, _, body| {
+            let pool = current.pool().as_arc();
+            spawn::queue_alone(&pool, Some(Priority::Urgent), move |_| body());
+        },
+    );
+}
+
+#[test]
+fn loom_scope_queue_wakes_worker() {
+    check_put(
+        |builder| builder,
+        |current, scope, body| {
+            let task = scope.task(move |_| body(), Some(current));
+            task.count();
+            scope::core(scope).outside().push(task);
+        },
+    );
+}
+
+#[test]
+fn loom_open_place_wakes_worker() {
+    check_put(one_place_each, |current, scope, body| {
+        put_at_other(current, scope, false, body);
+    });
+}
+
+#[test]
+fn loom_strict_place_wakes_worker() {
+    check_put(one_place_each, |current, scope, body| {
+        put_at_other(current, scope, true, body);
+    });
+}
+
+#[test]
+fn loom_stolen_batch_wakes_worker() {
+    check_put(
+        |builder| builder,
+        |current, _, body| {
+            let task = spawn::task_alone(current.pool(), move || body());
+            current.keep_in_batch(task);
+            wake::work_visible(current.pool(), Some(current.worker()));
+        },
+    );
+}
+
+#[test]
+fn loom_alternative_queue_wakes_worker() {
+    check_put(
+        |builder| builder.queue(QueueKind::ChaseLev),
+        |_, scope, body| scope.spawn(move |_| body()),
+    );
+}
+
+#[test]
+fn loom_memory_plan_wakes_worker() {
+    check_put(
+        |builder| builder.memory("depth-first".parse().expect("a policy")),
+        |_, scope, body| scope.spawn(move |_| body()),
+    );
+}
+
+#[test]
+fn loom_inbox_wakes_its_worker() {
+    check_put(
+        |builder| builder,
+        |current, _, body| {
+            let caller = current.index;
+            broadcast::spawn_broadcast(current.pool(), move |_, _| {
+                let current = WorkerThread::get().expect("a worker");
+                if current.index != caller {
+                    body();
+                }
+            });
+        },
+    );
+}
