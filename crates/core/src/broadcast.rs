@@ -75,34 +75,3 @@ impl<'scope> Scope<'scope> {
         });
     }
 }
-
-#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-mod tests {
-    use crate::fork::forks::{BADLY, End, end_of, exit, fork};
-    use std::sync::mpsc::channel;
-    use std::sync::{Arc, Barrier};
-
-    /// A thread forks the process in the first of the two parts in its inbox. The child must be
-    /// aborted at the end of the first part, before it runs the second one.
-    #[test]
-    fn part_returning_in_child_aborts_it() {
-        let builder = crate::Pool::builder().workers(1).spare_threads(0);
-        let pool = builder.build().unwrap();
-        let (delivered, parent) = (Arc::new(Barrier::new(2)), std::process::id());
-        let (tell, told) = channel();
-        let busy = delivered.clone();
-        crate::spawn::spawn_alone(pool.inner(), move || _ = busy.wait());
-        super::spawn_broadcast(pool.inner(), move |_, _| {
-            if let Some(child) = fork() {
-                tell.send(end_of(child)).unwrap();
-            }
-        });
-        super::spawn_broadcast(pool.inner(), move |_, _| {
-            if std::process::id() != parent {
-                exit(BADLY);
-            }
-        });
-        delivered.wait();
-        assert_eq!(told.recv(), Ok(End::Signal(libc::SIGABRT)));
-    }
-}

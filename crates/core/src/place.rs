@@ -166,10 +166,7 @@ pub fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     // group, with or without a CPU slot.
     let strict = place.strict && pool.layout().parent(group).is_some();
     pool.places.push(group, strict, task);
-    // A forked child process has no other threads to wake.
-    if !pool.is_inherited() {
-        wake_for(pool, group, strict);
-    }
+    wake_for(pool, group, strict);
     simulated::switch("queues a task at a place");
 }
 

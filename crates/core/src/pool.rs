@@ -178,8 +178,7 @@ impl PoolInner {
         self.process != Process::this()
     }
 
-    /// Aborts the process if the pool's threads belong to an ancestor process, rather than let it
-    /// wait for them.
+    /// Aborts the process if the pool's threads belong to an ancestor process.
     #[inline]
     pub fn check_process(&self) {
         if self.is_inherited() {
@@ -189,10 +188,9 @@ impl PoolInner {
 
     /// Aborts this process, because the pool's threads belong to an ancestor process.
     #[cold]
-    pub(crate) fn abort_child(&self) -> ! {
+    pub fn abort_child(&self) -> ! {
         abort_child(format_args!(
-            "pool {}: a task that called fork() went on in the child until it needed the pool's threads, which only the \
-             parent has",
+            "pool {}: a child made by fork() needs this pool, which only the parent has",
             self.options.name.escape_debug()
         ));
     }
@@ -201,23 +199,22 @@ impl PoolInner {
         &self.options.kind
     }
 
-    /// Aborts the process if the calling thread belongs to another simulation than the pool.
+    /// Aborts the process if the pool's threads belong to an ancestor process, or to another
+    /// simulation than the calling thread.
     #[inline]
     pub fn check_thread(&self) {
+        self.check_process();
         simulated::check_thread(self.name(), self.simulation.as_ref());
     }
 
-    /// Locks the ledger for a look at it. Aborts the process if the pool's threads belong to an
-    /// ancestor process, or to another simulation than the calling thread.
+    /// Locks the ledger for a look at it.
     pub(crate) fn ledger(&self) -> Look<'_> {
-        self.check_process();
         self.check_thread();
         self.sleep.lock()
     }
 
-    /// Locks the ledger for a change. Aborts the process like [`ledger`](Self::ledger).
+    /// Locks the ledger for a change.
     pub(crate) fn change(&self) -> Change<'_> {
-        self.check_process();
         self.check_thread();
         self.sleep.change(self.controller.as_ref())
     }
@@ -234,13 +231,6 @@ impl PoolInner {
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn bare(options: Options) -> Arc<Self> {
         Self::new(Arc::new(options))
-    }
-
-    /// Calls `stay` while the list of queues is locked, for tests.
-    #[cfg(all(test, not(any(loom, miri))))]
-    pub(crate) fn hold_queues(&self, stay: &dyn Fn()) {
-        let _queues = self.queues.lock();
-        stay();
     }
 
     /// Returns how many workers may run at once if no other process wants the processors.
@@ -329,10 +319,6 @@ impl PoolInner {
     /// `forget_queue` is called.
     pub(crate) fn new_queue(&self, scope: usize) -> Arc<Queue> {
         let queue = Arc::new(Queue::beside(self.options.queue));
-        if self.is_inherited() {
-            // This process has no threads of the pool that could search the queue.
-            return queue;
-        }
         let mut queues = self.queues.lock();
         queues.push(ScopeQueue {
             scope,
@@ -345,9 +331,6 @@ impl PoolInner {
     }
 
     pub(crate) fn forget_queue(&self, queue: &Arc<Queue>) {
-        if self.is_inherited() {
-            return;
-        }
         let mut queues = self.queues.lock();
         queues.retain(|other| !Arc::ptr_eq(&other.queue, queue));
         // Release: as in `new_queue`.

@@ -117,11 +117,8 @@ impl ClassQueues {
         if others.load(Ordering::Acquire) == 0 {
             return;
         }
-        // In a child made by `fork`, a thread of the parent may hold the lock.
-        if let Some(mut state) = self.state.lock_unless_lost() {
-            let class = class.unwrap_or(self.own);
-            state.aging.give_back(class, self.within);
-        }
+        let class = class.unwrap_or(self.own);
+        self.state.lock().aging.give_back(class, self.within);
     }
 
     fn store_lengths(&self, state: &State) {

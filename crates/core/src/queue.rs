@@ -107,13 +107,6 @@ impl Queue {
         task
     }
 
-    /// Calls `stay` while holding the lock, for tests.
-    #[cfg(all(test, not(any(loom, miri))))]
-    pub(crate) fn hold(&self, stay: &dyn Fn()) {
-        let _tasks = self.tasks.lock();
-        stay();
-    }
-
     pub(crate) fn len(&self) -> usize {
         // Acquire pairs with the Release in `push`. The barriers of docs/sleep.md ensure that no
         // worker goes to sleep on a stale 0.

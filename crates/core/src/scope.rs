@@ -19,8 +19,6 @@
 //! itself. If the owner is not a worker of the pool, the scope has an event in place of the latch.
 
 mod drain;
-#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-mod forked_tests;
 mod in_order;
 mod priority;
 mod task;
@@ -313,19 +311,10 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        self.task_told(|scope, _| f(scope), current)
-    }
-
-    /// Like `task`, but the closure also receives the worker that runs it.
-    #[inline]
-    fn task_told<F>(&self, f: F, current: Option<WorkerThread<'_>>) -> Task
-    where
-        F: FnOnce(&Scope<'scope>, WorkerThread<'_>) + Send + 'scope,
-    {
-        let body = |core: NonNull<ScopeCore>, runner: WorkerThread<'_>| {
+        let body = |core: NonNull<ScopeCore>| {
             // SAFETY: `core` is the pointer made below. Its scope waits while one of its tasks
             // runs.
-            f(unsafe { core.cast::<Self>().as_ref() }, runner);
+            f(unsafe { core.cast::<Self>().as_ref() });
         };
         // The cast is valid because a scope begins with its core.
         let core = NonNull::from(self).cast();
@@ -338,9 +327,6 @@ impl<'scope> Scope<'scope> {
     ///
     /// A panic of the task is resumed when the scope ends. If very many tasks are waiting, this
     /// call may run a task of the same scope, on top of the caller's stack.
-    ///
-    /// # Panics
-    /// In a child made by `fork`, if the scope belongs to its parent.
     // Inlined, so that the closure is built in the task's own memory.
     #[inline]
     pub fn spawn<F>(&self, f: F)
@@ -370,18 +356,16 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Spawns a stand-in: a task that runs another task, which `next` returns.
-    ///
-    /// The stand-in passes its runner on instead of looking up the thread's worker. In a child made
-    /// by `fork`, the thread is no longer a worker, but it may still run tasks of the scope.
     fn spawn_stand_in<F>(&self, caller: Option<WorkerThread<'_>>, next: F)
     where
         F: FnOnce(&ScopeCore) -> Option<Task> + Send + 'scope,
     {
-        let stand_in = |scope: &Self, runner: WorkerThread<'_>| {
+        let stand_in = |scope: &Self| {
             let task = next(&scope.core).expect("one for each stand-in");
+            let runner = WorkerThread::get().expect("workers run the tasks of scopes");
             task.run(runner.as_runner());
         };
-        let task = self.task_told(stand_in, caller);
+        let task = self.task(stand_in, caller);
         self.core.submit(task, caller);
     }
 }
@@ -401,8 +385,7 @@ impl<'scope> Scope<'scope> {
     /// panic of the task is resumed when the scope ends.
     ///
     /// # Panics
-    /// If the place and the scope belong to different pools. In a child made by `fork`, if the
-    /// scope belongs to its parent.
+    /// If the place and the scope belong to different pools.
     pub fn spawn_at<F>(&self, place: PlaceId, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -412,11 +395,10 @@ impl<'scope> Scope<'scope> {
         let suspended = carry::carry_into(pool);
         let carried = suspended.carried;
         let caller = WorkerThread::get();
-        let here = self.core.as_worker(caller);
         let task = self.task(move |scope| carried.run(|| f(scope)), caller);
         task.count();
         place::put_at(pool, place, task);
-        if let Some(current) = here {
+        if let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), pool)) {
             // This task is not pushed to the deque, so no push answers the signals.
             current.poll();
         }
@@ -441,8 +423,7 @@ impl ScopeCore {
     }
 
     /// Spawns a task that was created elsewhere, such as that of an interval. No other task runs on
-    /// the caller's stack, however many tasks wait. This also works in a child made by `fork`,
-    /// where the owner runs the task when it waits for the scope.
+    /// the caller's stack, however many tasks wait.
     #[inline]
     pub fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
@@ -454,10 +435,6 @@ impl ScopeCore {
                 // scope alive during the push.
                 task.count();
                 run::push_or_pass_on(current, task);
-            }
-            _ if self.pool().is_inherited() => {
-                task.count();
-                self.queue().push(task);
             }
             _ => self.spawn_uncovered(task, caller),
         }
@@ -473,27 +450,13 @@ impl ScopeCore {
     /// Spawns a task from a thread that does not cover the scope.
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<WorkerThread<'_>>) {
-        // Called before the task is counted, because this may panic.
-        let worker = self.as_worker(caller);
         task.count();
-        match worker {
-            Some(current) => push_scoped(current, self, task),
-            None => self.outside().push(task),
+        match caller {
+            Some(current) if std::ptr::eq(current.pool(), self.pool()) => {
+                push_scoped(current, self, task);
+            }
+            _ => self.outside().push(task),
         }
-    }
-
-    /// Returns `caller` if it is a worker of the scope's pool.
-    ///
-    /// # Panics
-    /// If it is not, and the pool belongs to a process from which this process was forked.
-    fn as_worker<'a>(&self, caller: Option<WorkerThread<'a>>) -> Option<WorkerThread<'a>> {
-        let pool = self.pool();
-        let worker = caller.filter(|current| std::ptr::eq(current.pool(), pool));
-        assert!(
-            worker.is_some() || !pool.is_inherited(),
-            "the scope belongs to the process that this one was forked from"
-        );
-        worker
     }
 }
 

@@ -37,18 +37,9 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
-    /// Returns `None` in a child made by `fork` while another thread was reading the recording. In
-    /// the child, the recording is never read.
     #[inline]
     fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
-        self.0.as_ref()?.lock_unless_lost()
-    }
-
-    /// For tests: calls `stay` while holding the lock.
-    #[cfg(all(test, not(any(loom, miri))))]
-    pub(crate) fn hold(&self, stay: &dyn Fn()) {
-        let _recorder = self.recorder();
-        stay();
+        self.0.as_ref().map(Mutex::lock)
     }
 
     #[inline]
@@ -119,12 +110,9 @@ impl OriginTable {
         }
     }
 
-    /// Returns the origin's number. Returns 0 in a child made by `fork` while another thread was
-    /// looking for a number.
+    /// Returns the origin's number.
     pub(crate) fn number(&self, origin: Origin) -> u64 {
-        let Some(mut table) = self.numbers.lock_unless_lost() else {
-            return 0;
-        };
+        let mut table = self.numbers.lock();
         if let Some(number) = table.get(&origin) {
             return *number;
         }

@@ -34,8 +34,8 @@ pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
 pub(crate) use steal::{steal_oldest, steal_one, steal_own};
 pub use task_span::TaskSpan;
+pub use thread::WorkerThread;
 pub(crate) use thread::{Admission, Membership, Shift, leave_in_child};
-pub use thread::{FrameWorker, WorkerThread};
 
 pub use local::WorkerLocal;
 

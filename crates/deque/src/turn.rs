@@ -3,25 +3,14 @@
 use crate::overwrite::Overwrite;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::spin_loop;
-use tidegate_sync::thread::{Process, abort_child};
 
+#[derive(Default)]
 pub(crate) struct Turn {
     held: AtomicBool,
-    /// The process whose threads are the thieves.
-    process: Process,
 }
 
 /// Proof that this thread holds the turn. Dropping it releases the turn.
 pub(crate) struct Held<'a>(&'a Turn);
-
-impl Default for Turn {
-    fn default() -> Self {
-        Self {
-            held: AtomicBool::new(false),
-            process: Process::this(),
-        }
-    }
-}
 
 impl Turn {
     /// Takes the turn if it is free.
@@ -39,19 +28,8 @@ impl Turn {
             if let Some(held) = self.attempt() {
                 return held;
             }
-            stolen_from(self.process);
             spin_loop();
         }
-    }
-}
-
-/// Aborts the process if it is a child made by `fork`, and the queue belongs to its ancestor
-/// `process`. The thief that the owner waits for exists only in the ancestor.
-pub(crate) fn stolen_from(process: Process) {
-    if process != Process::this() {
-        abort_child(format_args!(
-            "a child made by fork() needs a queue that a thread of its parent was stealing from"
-        ));
     }
 }
 

@@ -61,7 +61,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use tidegate_core::door::{self, FrameWorker, WorkerThread, carry, scope, unwind};
+use tidegate_core::door::{self, WorkerThread, carry, scope, unwind};
 use tidegate_sync::clock;
 use tree::Tree;
 
@@ -157,7 +157,7 @@ where
         // SAFETY: 1. the scope waits for all tasks, and no pointer to a root that has not ended by
         // then is followed; 2. the body borrows nothing; 3. there is no parent.
         let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
-        let body = Scope::of(root, current);
+        let body = Scope::of(root);
         let recorder = tree.recorder().map(|recorder| (recorder, clock::now()));
         if let Some((recorder, _)) = recorder {
             // SAFETY: the body of the enclosing interval calls this function, so its node is alive.
@@ -231,18 +231,16 @@ impl Drop for Handle {
 /// ```
 pub struct Scope<'scope, 'env: 'scope> {
     node: NonNull<Core>,
-    runner: FrameWorker,
     children: Cell<u32>,
     /// Both lifetimes are invariant, because closures take and return values with these lifetimes.
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// Returns the scope that is passed to the body of `node`, which runs on `current`.
-    fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
+    /// Returns the scope that is passed to the body of `node`.
+    fn of(node: NonNull<Core>) -> Self {
         Self {
             node,
-            runner: FrameWorker::of(current),
             children: Cell::new(0),
             marker: PhantomData,
         }
@@ -351,9 +349,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     where
         F: for<'s> FnOnce(&Scope<'s, 'inner>) -> R,
     {
-        // SAFETY: 1. the runner calls the closure with this scope, which stays on that thread, in
-        // frames above the runner's.
-        let current = unsafe { self.runner.current() };
+        // The body runs on a worker, except in a child that it has forked.
+        let aborts = || self.core().live_scope().pool().abort_child();
+        let current = WorkerThread::get().unwrap_or_else(aborts);
         let suspended = carry::carry();
         inline(current, Some(self), |scope: &Scope<'_, 'inner>| {
             suspended.carried.run(|| f(scope))

@@ -143,12 +143,12 @@
 //! they are first used in the child. The thread that called `fork` is outside all pools in the
 //! child, even if it called `fork` inside a task.
 //!
-//! A child forked inside a task should end by `exec` or `exit`. If it returns into the task's
-//! joins, scopes, loops and intervals, these end normally as long as none of their tasks was
-//! stolen. The child prints a line to standard error and aborts if it would wait for a thread that
-//! exists only in its parent, or for a lock that such a thread held during the fork. In the child,
-//! [`Handle::join`] panics if the parent has started the task, and spawning into a [`Scope`] of the
-//! parent also panics.
+//! A child forked inside a task should end by `exec` or `exit`, which may run destructors. It never
+//! runs tasks of its parent and never waits for them. If it returns into a join, scope, loop,
+//! interval or other call of the parent's pool, it prints a line to standard error and aborts as
+//! soon as it needs that pool. The same holds for spawning into a [`Scope`] of the parent, and for
+//! waiting for a [`Handle`] or stream of the parent; a result that was ready at the fork stays
+//! available.
 //!
 //! Two limits are those of the standard library and of the C library. If a thread of the parent
 //! starts or ends at the moment of the fork, no thread can start in the child, and its first use of

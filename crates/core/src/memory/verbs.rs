@@ -99,9 +99,6 @@ fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R
 
 /// Locks the plan for a change, if the pool has one.
 fn lock(pool: &PoolInner) -> Option<MutexGuard<'_, Ordered>> {
-    if !pool.memory.is_ordered() || pool.is_inherited() {
-        return None;
-    }
     let mut plan = pool.memory.ordered()?;
     plan.turn();
     Some(plan)
@@ -213,9 +210,6 @@ pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 /// Announces that the scope has a task that the plan does not know about, because the task comes
 /// from outside, or goes to a place or an inbox.
 pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
-    if pool.is_inherited() {
-        return;
-    }
     // Not `change`, which wakes threads: the caller may hold the ledger, and a new task answers no
     // request.
     if let Some(mut plan) = pool.memory.ordered() {

@@ -76,12 +76,6 @@ impl Places {
         Some(task)
     }
 
-    /// Takes a `wanted` task from any place.
-    pub(super) fn take_anywhere(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        let take = |queue| self.take(queue / 2, queue % 2 == 1, wanted);
-        (0..self.groups.len() * 2).find_map(take)
-    }
-
     /// Returns which groups have a free CPU slot, as the argument for [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
         let mut free = vec![];

@@ -69,10 +69,6 @@ pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
 /// Takes a task of the scope from any place.
 pub(crate) fn take_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
     let wanted = &|task: &Task| task.is_of(scope);
-    if worker.pool().is_inherited() {
-        // The only thread of a forked child process has no CPU slot.
-        return worker.pool().places.take_anywhere(wanted);
-    }
     let here = take_here(worker, wanted);
     let open = here.or_else(|| Some(take_beyond(worker, false, wanted)?.0));
     open.or_else(|| Some(take_beyond(worker, true, wanted)?.0))

@@ -110,9 +110,7 @@ struct Stay(Membership);
 impl Drop for Stay {
     fn drop(&mut self) {
         let current = self.0.current();
-        if current.pool().is_inherited() {
-            return;
-        }
+        current.pool().check_process();
         memory::leave(current);
         if members::is_alone(current.pool()) {
             Search::finish(current);
@@ -126,8 +124,6 @@ struct Admitted<'a>(&'a PoolInner, usize);
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        if !self.0.is_inherited() {
-            members::dismiss(self.0, self.1);
-        }
+        members::dismiss(self.0, self.1);
     }
 }

@@ -48,7 +48,7 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
         if task.is_covered_by(scope) {
             task.run(worker.as_runner());
             simulated::switch("has run a task");
-        } else if helps_any(worker) {
+        } else if worker.pool().options.wait == WaitPolicy::HelpAny {
             help_other(worker, task);
         } else {
             run::pass_on(worker, task);
@@ -61,11 +61,4 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
 fn help_other(worker: WorkerThread<'_>, task: Task) {
     let _span = TaskSpan::begin(worker, || None);
     run::run_on_top(worker, task);
-}
-
-/// Whether this worker runs unrelated tasks while it waits. In a child made by `fork`, such tasks
-/// belong to the parent.
-fn helps_any(worker: WorkerThread<'_>) -> bool {
-    let pool = worker.pool();
-    pool.options.wait == WaitPolicy::HelpAny && !pool.is_inherited()
 }

@@ -41,9 +41,6 @@ impl<'scope> Scope<'scope> {
     /// });
     /// assert_eq!(order.into_inner().unwrap(), [10, 20, 30]);
     /// ```
-    ///
-    /// # Panics
-    /// In a child made by `fork`, if the scope belongs to its parent.
     pub fn spawn_with_priority<F>(&self, priority: u64, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -51,8 +48,6 @@ impl<'scope> Scope<'scope> {
         let suspended = carry::carry_into(self.pool());
         let carried = suspended.carried;
         let caller = WorkerThread::get();
-        // This check precedes the lock, which a thread of the parent may have held during a fork.
-        let _ = self.core.as_worker(caller);
         let task = self.task(move |scope| carried.run(|| f(scope)), caller);
         self.core.waiting().push(priority, task);
         self.spawn_stand_in(caller, |scope| scope.waiting().pop());

@@ -64,7 +64,7 @@ struct ScopedTask<F> {
     closure: F,
 }
 
-impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
+impl<F: FnOnce(NonNull<ScopeCore>) + Send> ScopedTask<F> {
     const KIND: Kind = Kind {
         run: Self::run_placed,
         start: Start::Scoped,
@@ -75,7 +75,7 @@ impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
         let task: NonNull<Self> = header.cast();
         // SAFETY: 1. the task comes from `blocks::place` in `Task::scoped`; a task runs once.
         let Self { scoped, closure } = unsafe { blocks::take_out(task, Some(current.blocks())) };
-        closure(scoped.scope, current);
+        closure(scoped.scope);
     }
 }
 
@@ -92,7 +92,7 @@ impl Task {
         current: Option<WorkerThread<'_>>,
     ) -> Self
     where
-        F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send,
+        F: FnOnce(NonNull<ScopeCore>) + Send,
     {
         // SAFETY: 1. guaranteed by the caller (1); 2. the `Scoped` begins a task of this type,
         // which is run once.

@@ -69,10 +69,9 @@ pub(crate) fn enter(worker: WorkerThread<'_>) {
     wake::rouse(worker.pool());
 }
 
-/// Takes a slot again. Returns whether this worker was inside `blocking`. In a child process made
-/// by `fork`, no slot is needed.
+/// Takes a slot again. Returns whether this worker was inside `blocking`.
 pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
-    if !worker.is_blocking() || worker.pool().is_inherited() {
+    if !worker.is_blocking() {
         return false;
     }
     worker.set_blocking(false);

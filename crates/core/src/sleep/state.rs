@@ -139,13 +139,6 @@ impl Sleep {
         self.vacancy.load(Ordering::Relaxed)
     }
 
-    /// Makes publishers believe that a thread sleeps, for tests.
-    #[cfg(all(test, not(any(loom, miri))))]
-    pub(crate) fn pretend_vacancy(&self) {
-        // Relaxed: as in `Change::publish`.
-        self.vacancy.store(true, Ordering::Relaxed);
-    }
-
     /// Whether a thread is owed a slot, or too many slots are held. Then a worker between two tasks
     /// must leave its slot.
     pub(super) fn is_short(&self) -> bool {

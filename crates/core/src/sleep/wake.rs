@@ -59,9 +59,6 @@ fn work_visible_in(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<
 
 /// Wakes a thread for work that the caller has seen.
 fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&Worker>) -> Wake {
-    if pool.is_inherited() {
-        return Wake::Nobody;
-    }
     let mut ledger = pool.change();
     let seen = Seen::of(pool, &ledger);
     let wake = ledger.wake_for_work(
@@ -98,7 +95,7 @@ pub(crate) fn rouse_unreported(pool: &PoolInner) {
 pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
     let pool = worker.pool();
     let _ = worker.sleeper.take_rescue();
-    if worker.sleeper.take_call() && !pool.is_inherited() {
+    if worker.sleeper.take_call() {
         rouse(pool);
     }
 }
@@ -123,7 +120,7 @@ fn rouse_unless_search(pool: &PoolInner) -> Roused {
     if look::finds_work(pool) {
         wake = wake_for_work(pool, None, None);
     }
-    if pool.is_inherited() || matches!(wake, Wake::Thread(_) | Wake::Start(_)) {
+    if matches!(wake, Wake::Thread(_) | Wake::Start(_)) {
         return Roused {
             wake,
             ordered: None,

@@ -6,8 +6,7 @@ use crate::sleep;
 use crate::sleep::wake;
 use tidegate_policy::slots::Status;
 
-/// Runs the tasks that are in the inbox now, on top of a task that waits. Does nothing in a child
-/// made by `fork`, because the tasks belong to the parent.
+/// Runs the tasks that are in the inbox now, on top of a task that waits.
 pub(crate) fn run(worker: WorkerThread<'_>) {
     run_each(worker, || ());
 }
@@ -19,9 +18,6 @@ pub(crate) fn run_at_base(worker: WorkerThread<'_>) {
 
 fn run_each(worker: WorkerThread<'_>, count: impl Fn()) {
     for _ in 0..worker.inbox.len() {
-        if worker.pool().is_inherited() {
-            return;
-        }
         let Some(task) = worker.inbox.pop() else {
             return;
         };

@@ -265,9 +265,6 @@ impl WorkerThread<'_> {
 
     /// Does what other threads have requested by signals.
     pub(crate) fn act_on(self, signals: u32) {
-        if self.pool().is_inherited() {
-            return;
-        }
         let deque = self.deque();
         if !alt::move_out(self) && signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {

@@ -70,6 +70,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
             }
         }
     }
+    worker.pool().check_process();
     simulated::switch("has run a task");
 }
 
@@ -101,10 +102,6 @@ pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
 
 /// Puts a task where other workers find it: its scope's queue, or the pool's.
 pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
-    if task.is_detached() && worker.pool().is_inherited() {
-        // The parent runs this task, and nothing in this child waits for it.
-        return;
-    }
     task.count();
     match task.scope().map(|scope| scope.queue().clone()) {
         // No reference to the scope is held across the push: before the push returns, the task may

@@ -127,7 +127,6 @@ impl<'a> Search<'a> {
             wake::rouse(worker.pool());
             inbox::run_at_base(worker);
             self.has_run_inbox = true;
-            worker.pool().check_process();
         } else {
             return self.rest();
         }
@@ -230,7 +229,6 @@ impl<'a> Search<'a> {
         worker.victim.is_busy.set(true);
         worker.set_dispatched(true);
         run::run_taken(worker, task);
-        worker.pool().check_process();
         worker.victim.is_busy.set(false);
         place::come_home(worker);
         if let Some(stolen_at) = stolen_at {

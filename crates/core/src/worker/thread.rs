@@ -58,7 +58,7 @@ impl<'a> WorkerThread<'a> {
     }
 
     /// # Safety
-    /// 1. `worker` is from one of the calling thread's two words.
+    /// 1. `worker` is from one of the calling thread's two words, now or in a frame below.
     #[inline(always)]
     unsafe fn at(worker: *const Worker) -> Option<Self> {
         // SAFETY: `Membership::enter` set the pointer (1). That guard keeps the pool and so the
@@ -105,15 +105,15 @@ impl<'a> WorkerThread<'a> {
             if std::ptr::eq(current.pool(), pool) {
                 break;
             }
-            let before = current.worker.own.before.get();
-            // SAFETY: as in `get`: the guard that made the thread this worker is in a frame below.
-            let worker = unsafe { before.as_ref() };
-            here = worker.map(|worker| Self {
-                worker,
-                not_send: PhantomData,
-            });
+            here = current.before();
         }
         here
+    }
+
+    /// Returns the worker of another pool that this thread was before it became this worker.
+    fn before(self) -> Option<Self> {
+        // SAFETY: 1. from the thread's word: the guard that replaced it there is in a frame below.
+        unsafe { Self::at(self.worker.own.before.get()) }
     }
 
     /// Marks all tasks that this worker will fork as unrelated to the earlier ones: they do not
@@ -313,29 +313,6 @@ impl<'a> From<Runner<'a>> for WorkerThread<'a> {
     }
 }
 
-/// The worker that runs a body, for use in frames above that body.
-pub struct FrameWorker(NonNull<Worker>);
-
-impl FrameWorker {
-    /// Keeps the worker for a frame on its stack.
-    pub fn of(current: WorkerThread<'_>) -> Self {
-        Self(NonNull::from(current.worker))
-    }
-
-    /// Returns the worker. Unlike [`WorkerThread::get`], this also works in a child made by `fork`.
-    ///
-    /// # Safety
-    /// 1. The caller runs on the thread for which this was made, in a frame above the frame that
-    ///    made it.
-    pub unsafe fn current(&self) -> WorkerThread<'_> {
-        // SAFETY: the thread remains this worker, so the pool keeps the worker alive, until that
-        // frame ends (1).
-        let worker = unsafe { self.0.as_ref() };
-        let not_send = PhantomData;
-        WorkerThread { worker, not_send }
-    }
-}
-
 /// A context, see `scope.rs`: the scope that it covers, and where in the deque it began.
 #[must_use]
 pub(crate) struct Context {
@@ -343,21 +320,25 @@ pub(crate) struct Context {
     floor: u64,
 }
 
-/// Makes the calling thread the worker that it was before it became a worker of `pool`. A thread
-/// that was a worker before a fork is not a worker in the child.
+/// Makes the calling thread the worker that it was before it became a worker of `pool`.
 fn become_again(before: *const Worker, pool: &PoolInner) {
-    let before = if pool.is_inherited() { null() } else { before };
+    pool.check_process();
     CURRENT.with(|current| current.set(before));
 }
 
-/// Called in a child made by `fork` inside a task, on the child's only thread. Ends that thread's
-/// membership in any pool.
+/// Called in a child made by `fork`, on the child's only thread. That thread is no worker any more,
+/// and its frames cannot get at the tasks that they have pushed.
 pub(crate) extern "C" fn leave_in_child() {
+    for mut here in [WorkerThread::visible(), WorkerThread::hidden()] {
+        while let Some(worker) = here {
+            worker.deque().close();
+            here = worker.before();
+        }
+    }
     Shift::set(null(), null());
 }
 
 /// The previous values of the calling thread's two words, which are restored when this is dropped.
-/// In a child made by `fork`, they stay null.
 pub(crate) struct Shift {
     current: *const Worker,
     hidden: *const Worker,
@@ -377,13 +358,10 @@ impl Shift {
 
 impl Drop for Shift {
     fn drop(&mut self) {
-        let [current, hidden] = [self.current, self.hidden].map(|worker| {
-            // SAFETY: 1. `now` read it from one of the two words.
-            let here = unsafe { WorkerThread::at(worker) };
-            let here = here.filter(|worker| !worker.pool().is_inherited());
-            here.map_or(null(), |here| std::ptr::from_ref(here.worker))
-        });
-        Self::set(current, hidden);
+        // In a child made by `fork` meanwhile, the thread is no worker.
+        if WorkerThread::get().is_some() {
+            Self::set(self.current, self.hidden);
+        }
     }
 }
 

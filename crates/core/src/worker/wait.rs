@@ -112,8 +112,6 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &HalfHeader) ->
             // If the half is not in the queue, the thread that took it out is about to record that
             // in the latch.
             State::Kept(_) | State::Queued if worker.take_unbegun_half(half).is_none() => {
-                // In a child made by `fork`, that thread may exist only in the parent.
-                worker.pool().check_process();
                 thread::yield_now();
             }
             State::Kept(_) | State::Queued => return true,
@@ -170,6 +168,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
 }
 
 fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
+    worker.pool().check_process();
     let _suspended = carry::carry();
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
@@ -255,10 +254,6 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
     let (worker, awaited) = (robber.worker, robber.awaited);
     let mut since = None;
     while !awaited.is_over() {
-        if worker.pool().is_inherited() {
-            go_on_in_child(robber);
-            continue;
-        }
         if worker.must_stop() || !awaited.may_help() {
             sleep::sleep_until(worker, awaited);
             continue;
@@ -274,9 +269,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             look_for_parked(worker, awaited);
         }
     }
-    if !worker.pool().is_inherited() {
-        sleep::regain_slot(worker);
-    }
+    sleep::regain_slot(worker);
 }
 
 /// Pauses before the next look of a waiter that has found nothing since `since`. Returns `false` if
@@ -301,21 +294,6 @@ fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let for_memory = matches!(awaited, Awaited::Memory(_));
     if for_memory && !awaited.is_over() && !worker.sleeper.is_rescue() {
         let _ = memory::take(worker, Look::Parked);
-    }
-}
-
-/// In a child made by `fork`, runs the awaited half or a task of the awaited scope, if no thread
-/// has begun it. Otherwise only the parent's threads could end the wait, so the child aborts.
-#[cold]
-fn go_on_in_child(robber: &Robber<'_>) {
-    let worker = robber.worker;
-    let mailed = || {
-        let scope = robber.awaited.scope()?;
-        worker.inbox.take_first(|task| task.is_of(scope))
-    };
-    match robber.unbegun().or_else(mailed) {
-        Some(task) => help(robber, task),
-        None => worker.pool().abort_child(),
     }
 }
 

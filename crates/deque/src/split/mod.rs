@@ -17,7 +17,6 @@ mod word;
 use crate::ring::{CAPACITY, Ring};
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use tidegate_sync::thread::Process;
 
 pub use owner::{Cold, Owner};
 pub use thief::Steal;
@@ -56,8 +55,6 @@ struct OwnerWords {
     proven: AtomicU64,
     /// The number of generations that the owner has started so far.
     generations: AtomicU64,
-    /// The process whose threads are the thieves.
-    process: Process,
 }
 
 struct ThiefWords {
@@ -89,7 +86,6 @@ impl<T> Split<T> {
                 stolen: AtomicU64::new(0),
                 proven: AtomicU64::new(0),
                 generations: AtomicU64::new(0),
-                process: Process::this(),
             }),
             thieves: Line(ThiefWords {
                 read: AtomicU64::new(0),

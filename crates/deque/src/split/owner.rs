@@ -3,14 +3,17 @@
 use super::{Gen, Public, Split};
 use crate::queue::Full;
 use crate::ring::CAPACITY;
-use crate::turn::stolen_from;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
+use tidegate_sync::thread::abort_child;
 use tidegate_sync::{barrier, spin_loop, thread};
 
 /// How often the owner checks for late readers before it yields its processor.
 const SPINS: u32 = 100;
+
+/// The value of `guard` in a closed deque. No position is as high.
+const CLOSED: u64 = u64::MAX;
 
 /// The owner's side of a deque. See [`Split::owner`].
 pub struct Owner<'a, T> {
@@ -90,6 +93,7 @@ impl<'a, T> Owner<'a, T> {
     /// Clears and returns the raised signals, and opens the fast path again.
     #[must_use]
     pub fn answer(self) -> u32 {
+        self.check_open();
         let limit = self.proven_limit();
         // AcqRel, and before the swap of `signal`: pairs with the swap in `raise`. If our swap
         // overwrites a raiser's 0, it has read that 0, so the swap of `signal` sees the raiser's
@@ -103,6 +107,24 @@ impl<'a, T> Owner<'a, T> {
     pub fn shut(self) {
         // AcqRel, as in `answer`.
         self.deque.polled.limit.swap(0, Ordering::AcqRel);
+    }
+
+    /// Closes the deque in a child made by `fork`, whose parent has the tasks and the thieves: each
+    /// push, each pop of a task and each answer to a signal then aborts the child. All signals are
+    /// raised. Neither locks nor allocates.
+    pub fn close(self) {
+        // Relaxed: the child has no other thread yet.
+        self.deque.polled.guard.store(CLOSED, Ordering::Relaxed);
+        self.deque.raise(u32::MAX);
+    }
+
+    fn check_open(self) {
+        // Relaxed: see `close`.
+        if self.deque.polled.guard.load(Ordering::Relaxed) == CLOSED {
+            abort_child(format_args!(
+                "a child made by fork() needs the tasks of a pool of its parent"
+            ));
+        }
     }
 
     /// Completes a push that returned [`Cold`] and returns its position, unless the ring is full.
@@ -147,14 +169,13 @@ impl<'a, T> Owner<'a, T> {
     /// moment.
     ///
     /// The owner waits only for thieves between their compare-and-swap and their last load of a
-    /// slot. If there was such a thief at a `fork`, this aborts the child.
+    /// slot.
     fn wait_for_readers(self) -> u64 {
         let mut spins = 0;
         loop {
             if let Some(top) = self.top_if_all_read() {
                 return top;
             }
-            stolen_from(self.deque.owner.process);
             if spins < SPINS {
                 spins += 1;
                 spin_loop();
@@ -245,6 +266,7 @@ impl<'a, T> Owner<'a, T> {
 
     #[cold]
     fn pop_cold(self, position: u64) -> bool {
+        self.check_open();
         let mut mine = true;
         self.update(|now| {
             let split = now.split_near(position);

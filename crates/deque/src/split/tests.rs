@@ -326,24 +326,20 @@ fn index_of(counts: &Counts, task: NonNull<AtomicU32>) -> usize {
     (task.as_ptr() as usize - counts.as_ptr() as usize) / size_of::<AtomicU32>()
 }
 
-/// The owner's steps in a child that was forked during a theft.
 #[cfg(all(unix, not(miri)))]
-mod in_a_child {
+mod a_closed_deque {
     use super::*;
-    use crate::turn::Turn;
-    use std::sync::Barrier;
 
-    /// Whether `check` aborts the child that runs it. A child that hangs is killed.
-    fn aborts(check: impl FnOnce()) -> bool {
-        extern "C" fn nothing() {}
-        tidegate_sync::thread::watch_forks(nothing);
+    /// Whether the owner's step aborts a child in which the deque is closed. The deque holds a task.
+    fn aborts(step: impl FnOnce(Owner<'_, AtomicU32>, &Counts)) -> bool {
+        let (counts, deque) = (counts(2), Split::new());
+        let me = owner(&deque);
+        push(me, task(&counts, 0)).unwrap();
         // SAFETY: the child takes no lock of the test harness before it ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: this only sets the child's timer, and the child does not return to its
-            // caller.
-            unsafe { libc::alarm(30) };
-            check();
+            me.close();
+            step(me, &counts);
             // SAFETY: ends the child without running any of the parent's code.
             unsafe { libc::_exit(0) }
         }
@@ -354,33 +350,9 @@ mod in_a_child {
     }
 
     #[test]
-    fn unread_stolen_task_aborts_child() {
-        let counts = counts(1);
-        let (deque, turn) = (Split::new(), Barrier::new(2));
-        let me = owner(&deque);
-        push(me, task(&counts, 0)).unwrap();
-        me.expose_all();
-        let read = |_| {
-            turn.wait();
-            turn.wait();
-        };
-        let aborted = std::thread::scope(|scope| {
-            scope.spawn(|| assert_eq!(deque.steal(|_| 1, None, read), Steal::Success(1)));
-            turn.wait();
-            let aborted = aborts(|| me.lower(0));
-            turn.wait();
-            aborted
-        });
-        assert!(aborted);
-        me.lower(0);
-    }
-
-    #[test]
-    fn turn_held_by_thief_aborts_child() {
-        let turn = Turn::default();
-        let held = turn.attempt();
-        assert!(aborts(|| drop(turn.wait())));
-        drop(held);
-        assert!(!aborts(|| drop(turn.wait())));
+    fn aborts_pushes_and_pops() {
+        assert!(aborts(|me, _| _ = me.pop(0)));
+        assert!(aborts(|me, counts| _ = push(me, task(counts, 1))));
+        assert!(!aborts(|me, _| assert!(me.pop(1).is_none())));
     }
 }

@@ -70,7 +70,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             .recorder()
             .map(|recorder| (recorder, clock::now()));
         let current = ready.current().expect("bodies run on workers");
-        let body = Scope::of(node, current);
+        let body = Scope::of(node);
         let ended = {
             let _span = TaskSpan::begin(current, || core.origin());
             // SAFETY: the kind is that of the node; this function owns the closure and runs it once

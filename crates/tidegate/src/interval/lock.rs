@@ -62,26 +62,11 @@ impl State {
         self.held_in = Some(Process::this());
     }
 
-    /// Aborts a child process made by `fork` that would wait for a holder that exists only in its
-    /// parent.
-    fn check_holder(&self, core: &Core) {
-        let here = Process::this();
-        if self.held_in != Some(here) && !core.live_scope().pool().is_inherited() {
+    /// Aborts a child process made by `fork` if an interval of its parent holds the lock.
+    fn check_process(&self) {
+        if self.held_in != Some(Process::this()) {
             abort_child(format_args!(
                 "a child made by fork() needs a lock of intervals that an interval of its parent held"
-            ));
-        }
-    }
-
-    /// Aborts a child process made by `fork` that would hand the lock to an interval of a thread
-    /// that exists only in its parent.
-    fn check_waiters(&self) {
-        let here = Process::this();
-        let is_foreign =
-            |waiter: &Waiter| waiter.process != here && Some(waiter.scope()) != self.holder;
-        if self.queue.iter().any(is_foreign) {
-            abort_child(format_args!(
-                "a child made by fork() gives back a lock of intervals for which a thread of its parent waits"
             ));
         }
     }
@@ -89,10 +74,7 @@ impl State {
 
 /// An interval in the queue of a lock. It has a count in its scope if and only if the holder
 /// belongs to another tree: then the scope waits for it even if no other task of its tree is left.
-struct Waiter {
-    node: NonNull<Core>,
-    process: Process,
-}
+struct Waiter(NonNull<Core>);
 
 // SAFETY: nodes in the queue have not started, and stay alive until they have; scopes are only
 // compared.
@@ -101,7 +83,7 @@ unsafe impl Send for State {}
 impl Waiter {
     fn scope(&self) -> NonNull<ScopeCore> {
         // SAFETY: the node waits for this lock, so it has not started.
-        unsafe { self.node.as_ref() }.scope()
+        unsafe { self.0.as_ref() }.scope()
     }
 
     /// Gives the waiter its own count if the holder belongs to another tree, and takes that count
@@ -109,7 +91,7 @@ impl Waiter {
     /// and must remove it.
     fn waits_for(&self, holder: NonNull<ScopeCore>) -> bool {
         // SAFETY: as in `scope`.
-        let core = unsafe { self.node.as_ref() };
+        let core = unsafe { self.0.as_ref() };
         if self.scope() == holder {
             return core.take_count();
         }
@@ -148,11 +130,8 @@ impl Lock {
             core.tree().takes(self);
             return true;
         };
-        state.check_holder(core);
-        let waiter = Waiter {
-            node,
-            process: Process::this(),
-        };
+        state.check_process();
+        let waiter = Waiter(node);
         let has_count = waiter.waits_for(holder);
         state.queue.push_back(waiter);
         drop(state);
@@ -168,7 +147,7 @@ impl Lock {
     /// Hands the lock to the interval that has waited longest, and returns that interval.
     fn hand_on(&self) -> Option<NonNull<Core>> {
         let mut state = self.0.state.lock();
-        state.check_waiters();
+        state.check_process();
         let (before, next) = (state.holder, state.queue.pop_front());
         state.set_holder(next.as_ref().map(Waiter::scope));
         let State { holder, queue, .. } = &mut *state;
@@ -183,7 +162,7 @@ impl Lock {
                 }
             }
         }
-        next.map(|waiter| waiter.node)
+        next.map(|waiter| waiter.0)
     }
 
     /// Removes the waiters of a stalled tree, because they will never run. If that tree holds the
@@ -419,36 +398,5 @@ impl<T> fmt::Debug for Locked<T> {
         f.debug_struct("Locked")
             .field("lock", &self.lock)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-mod tests {
-    use super::Lock;
-    use crate::forks::holding;
-    use crate::forks::{BADLY, End, end_of, exit};
-
-    /// Another thread of the parent process holds the lock's mutex during the fork, so it may have
-    /// been handing the lock over.
-    #[test]
-    fn a_lost_lock_aborts_the_child() {
-        let pool = crate::Pool::builder().workers(1).build().unwrap();
-        let lock = Lock::new();
-        let ended = pool.interval(|body| {
-            let held = lock.clone();
-            let held = holding(move |stay| {
-                let _state = held.0.state.lock();
-                stay();
-            });
-            let forked = held.fork();
-            let mut next = body.interval(|_| ());
-            next.lock(&lock).unwrap();
-            next.schedule();
-            forked
-        });
-        let Some(child) = ended.unwrap() else {
-            exit(BADLY);
-        };
-        assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
     }
 }

@@ -1,114 +1,248 @@
 //! A child made by `fork` inside a task returns into the frames below that task. These frames
-//! belong to one of its parent's pools.
-//!
-//! The child continues as long as it needs neither a thread of that pool nor a lock that such a
-//! thread held. If it needs either, it prints the reason and aborts.
+//! belong to one of its parent's pools, so the child prints the reason and aborts.
 
-use crate::support::forks::{
-    BADLY, End, WELL, end_of, exit, finish, fork, in_child, is_told_alone,
-};
-use crate::support::{Gate, built, fib, pool};
+use crate::support::forks::{BADLY, End, WELL, end_of, exit, fork, is_told_alone};
+use crate::support::{Gate, bare_pool, built, pool};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
-use tidegate::{Pool, Scope, current_worker};
+use tidegate::interval::{self, Lock};
+use tidegate::{CancelToken, Pool, policy::QueueKind};
 use tidegate_core::door::closed::{Closed, ClosedPool, UnstartedThread};
 
-/// If a guest forks in a scope, the scope also ends in the child, because nothing that it needs is
-/// missing there.
-#[test]
-fn guest_scope_ends_in_child() {
-    let pool = pool(2);
-    let caller = std::thread::current().id();
-    // Repeat this until the caller is a guest. While both workers look for work, no slot is free,
-    // and a worker runs the scope instead.
-    let forked = loop {
-        let here = || std::thread::current().id() == caller;
-        if let Some(forked) = pool.scope(|_| here().then(fork)) {
-            break forked;
+const ABORTED: End = End::Signal(libc::SIGABRT);
+
+/// The pid of the child, [`NOT_YET`] before the fork, or [`CHILD`] in the child.
+struct Forking(AtomicI32);
+
+const NOT_YET: i32 = -1;
+const CHILD: i32 = 0;
+
+impl Forking {
+    fn new() -> Self {
+        Self(AtomicI32::new(NOT_YET))
+    }
+
+    /// Forks the process if this is the first call.
+    fn now(&self) {
+        if self.0.load(Ordering::Relaxed) == NOT_YET {
+            self.0.store(fork().unwrap_or(CHILD), Ordering::Relaxed);
         }
-        std::thread::yield_now();
-    };
-    // The child has already returned from the parent's pool.
-    match forked {
-        None => finish(|| current_worker().is_none() && pool.install(|| fib(10)) == 55),
-        Some(child) => assert_eq!(end_of(child), WELL),
+    }
+
+    fn is_child(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == CHILD
+    }
+
+    /// Must not run in the child.
+    fn only_in_parent(&self) {
+        if self.is_child() {
+            exit(BADLY);
+        }
     }
 }
 
-#[test]
-fn child_spawn_into_parent_scope_panics() {
-    let pool = pool(2);
-    let ended = pool.scope(|scope| {
-        in_child(|| catch_unwind(AssertUnwindSafe(|| scope.spawn(|_| ()))).is_err())
-    });
-    assert_eq!(ended, WELL);
-}
-
-/// Spawns a task that spawns the next one, and so on, until `over` is set.
-fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
-    if !over.load(Ordering::Relaxed) {
-        scope.spawn_with_priority(0, move |scope| go_on(scope, over));
-    }
-}
-
-/// The spawn panics no matter which thread held the scope's lock during the fork.
-#[test]
-fn child_spawn_with_priority_panics() {
-    let pool = pool(2);
-    for _ in 0..20 {
-        let over = AtomicBool::new(false);
-        let child = pool.scope(|scope| {
-            go_on(scope, &over);
-            let child = fork();
-            if child.is_none() {
-                let spawn = || scope.spawn_with_priority(1, |_| ());
-                finish(|| catch_unwind(AssertUnwindSafe(spawn)).is_err());
-            }
-            over.store(true, Ordering::Relaxed);
-            child
-        });
-        assert_eq!(child.map(end_of), Some(WELL));
-    }
-}
-
-/// Forks while another thread repeatedly takes and releases a scope's lock. The child returns into
-/// that scope. Returns how the child ends.
-fn fork_beside_turns(pool: &Pool) -> End {
-    let (over, begun) = (AtomicBool::new(false), AtomicBool::new(false));
-    let forked = pool.install(|| {
-        tidegate::scope(|scope| {
-            scope.spawn_with_priority(0, |scope| {
-                begun.store(true, Ordering::Relaxed);
-                go_on(scope, &over);
-            });
-            // Only the other worker can start the task that sets `begun`.
-            while !begun.load(Ordering::Relaxed) {
-                tidegate::join(|| (), || ());
-            }
-            for _ in 0..9 {
-                scope.spawn_with_priority(1, |_| ());
-            }
-            let forked = fork();
-            over.store(true, Ordering::Relaxed);
-            forked
-        })
-    });
-    forked.map_or_else(|| exit(BADLY), end_of)
-}
-
-/// The scope aborts the child no matter which thread held the scope's lock during the fork.
-#[test]
-fn priority_scope_aborts_the_child() {
-    let test = "frames::priority_scope_aborts_the_child";
-    if is_told_alone(test) {
+/// Checks in a separate process that a child which is forked in `body` is aborted, and prints why,
+/// before `body` returns.
+fn aborts_in(pool: &Pool, test: &str, body: impl FnOnce(&Forking) + Send) {
+    if is_told_alone(&format!("frames::{test}")) {
         return;
     }
-    let pool = pool(2);
-    for _ in 0..100 {
-        let ended = fork_beside_turns(&pool);
-        assert_eq!(ended, End::Signal(libc::SIGABRT));
+    let forking = Forking::new();
+    pool.install(|| {
+        body(&forking);
+        forking.only_in_parent();
+    });
+    assert_eq!(end_of(forking.0.into_inner()), ABORTED);
+}
+
+/// Like `aborts_in`, with a pool of one thread, from which no task is stolen.
+fn aborts(test: &str, body: impl FnOnce(&Forking) + Send) {
+    aborts_in(&bare_pool(1), test, body);
+}
+
+mod the_end_of {
+    use super::*;
+
+    #[test]
+    fn a_join() {
+        aborts("the_end_of::a_join", |forking| {
+            tidegate::join(|| forking.now(), || forking.only_in_parent());
+        });
+    }
+
+    /// The worker keeps its tasks in another queue than its deque.
+    #[test]
+    fn join_with_another_queue() {
+        let builder = Pool::builder().queue(QueueKind::ChaseLev).workers(1);
+        let pool = built(builder.spare_threads(0));
+        aborts_in(&pool, "the_end_of::join_with_another_queue", |forking| {
+            tidegate::join(|| forking.now(), || forking.only_in_parent());
+        });
+    }
+
+    #[test]
+    fn a_join_that_panics() {
+        aborts("the_end_of::a_join_that_panics", |forking| {
+            let panics = || {
+                forking.now();
+                assert!(!forking.is_child(), "to unwind");
+            };
+            let _ = catch_unwind(AssertUnwindSafe(|| tidegate::join(panics, || ())));
+        });
+    }
+
+    /// The worker is hidden while a task has a context.
+    #[test]
+    fn a_join_in_a_context() {
+        aborts("the_end_of::a_join_in_a_context", |forking| {
+            CancelToken::new().run(|| {
+                tidegate::join(|| forking.now(), || forking.only_in_parent());
+            });
+        });
+    }
+
+    #[test]
+    fn a_scope() {
+        aborts("the_end_of::a_scope", |forking| {
+            tidegate::scope(|scope| {
+                scope.spawn(|_| forking.only_in_parent());
+                forking.now();
+            });
+        });
+    }
+
+    #[test]
+    fn a_scope_whose_task_forks() {
+        aborts("the_end_of::a_scope_whose_task_forks", |forking| {
+            tidegate::scope(|scope| {
+                for _ in 0..9 {
+                    scope.spawn(|_| {
+                        forking.only_in_parent();
+                        forking.now();
+                    });
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn a_loop() {
+        aborts("the_end_of::a_loop", |forking| {
+            tidegate::for_each(0..100_000, |_| forking.now());
+        });
+    }
+
+    #[test]
+    fn intervals() {
+        aborts("the_end_of::intervals", |forking| {
+            let ended = interval::run(|body| {
+                let first = body.interval(|_| forking.now()).schedule();
+                let next = first.then(body, |_, ()| forking.only_in_parent());
+                drop(next.expect("an edge forward"));
+            });
+            ended.expect("no failure");
+        });
+    }
+
+    #[test]
+    fn a_blocking_call() {
+        // This pool has spare threads. Without them, `blocking` would be a plain call.
+        let pool = built(Pool::builder().workers(1));
+        aborts_in(&pool, "the_end_of::a_blocking_call", |forking| {
+            tidegate::blocking(|| forking.now());
+        });
+    }
+
+    /// The outer pool's only thread runs the call on top of its wait for the inner pool.
+    #[test]
+    fn a_call_on_top_of_a_wait() {
+        let (outer, inner) = (bare_pool(1), bare_pool(1));
+        aborts_in(&outer, "the_end_of::a_call_on_top_of_a_wait", |forking| {
+            inner.install(|| outer.install(|| forking.now()));
+        });
+    }
+
+    #[test]
+    fn a_guests_visit() {
+        if is_told_alone("frames::the_end_of::a_guests_visit") {
+            return;
+        }
+        let (pool, forking) = (pool(2), Forking::new());
+        let caller = std::thread::current().id();
+        // Repeat this until the caller is a guest. While both workers look for work, no slot is
+        // free, and a worker runs the scope instead.
+        while forking.0.load(Ordering::Relaxed) == NOT_YET {
+            let is_guest = || std::thread::current().id() == caller;
+            pool.scope(|_| is_guest().then(|| forking.now()));
+            forking.only_in_parent();
+        }
+        assert_eq!(end_of(forking.0.into_inner()), ABORTED);
+    }
+
+    #[test]
+    fn a_part_of_a_broadcast() {
+        if is_told_alone("frames::the_end_of::a_part_of_a_broadcast") {
+            return;
+        }
+        let children = bare_pool(1).broadcast(|_| fork());
+        assert_eq!(children[0].map_or_else(|| exit(BADLY), end_of), ABORTED);
+    }
+}
+
+mod an_inherited_scope {
+    use super::*;
+
+    #[test]
+    fn aborts_a_spawn() {
+        aborts("an_inherited_scope::aborts_a_spawn", |forking| {
+            tidegate::scope(|scope| {
+                forking.now();
+                if forking.is_child() {
+                    scope.spawn(|_| ());
+                    exit(BADLY);
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn returns_without_open_tasks() {
+        let child = bare_pool(1).install(|| {
+            let child = tidegate::scope(|_| fork());
+            child.unwrap_or_else(|| exit(0))
+        });
+        assert_eq!(end_of(child), WELL);
+    }
+}
+
+mod a_lock_of_intervals {
+    use super::*;
+
+    /// The child's new pool waits for no interval of the parent.
+    #[test]
+    fn held_in_parent_aborts_the_child() {
+        let lock = Lock::new();
+        aborts(
+            "a_lock_of_intervals::held_in_parent_aborts_the_child",
+            |forking| {
+                let ended = interval::run(|body| {
+                    let mut holder = body.interval(|_| {
+                        forking.now();
+                        if forking.is_child() {
+                            let ended = interval::run(|body| {
+                                let mut waiter = body.interval(|_| ());
+                                waiter.lock(&lock).expect("the first");
+                            });
+                            ended.expect("no failure");
+                        }
+                    });
+                    holder.lock(&lock).expect("the first");
+                });
+                ended.expect("no failure");
+            },
+        );
     }
 }
 
@@ -119,7 +253,7 @@ fn returning_task_aborts_child_with_reason() {
     }
     let pool = pool(2);
     if let Some(child) = pool.install(fork) {
-        assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
+        assert_eq!(end_of(child), ABORTED);
     }
 }
 
@@ -142,7 +276,7 @@ fn join_of_parent_half_aborts_child() {
         forked.wait();
     });
     let child = child.expect("the child does not come here");
-    assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
+    assert_eq!(end_of(child), ABORTED);
 }
 
 #[test]
@@ -166,7 +300,7 @@ fn start_handler_return_aborts_child() {
         }
     });
     spawned.wait();
-    assert_eq!(told.recv(), Ok(End::Signal(libc::SIGABRT)));
+    assert_eq!(told.recv(), Ok(ABORTED));
     task.join();
 }
 
@@ -194,229 +328,5 @@ fn outside_scope_aborts_waiting_child() {
         gate.open();
         child
     });
-    assert_eq!(child.map(end_of), Some(End::Signal(libc::SIGABRT)));
-}
-
-/// If the pool has only one thread, a child forked on that thread has everything that it needs.
-mod with_all_at_hand {
-    use super::*;
-    use crate::support::bare_pool;
-    use std::sync::atomic::AtomicI32;
-    use tidegate::{interval, policy::QueueKind};
-
-    /// The value of [`Forking`] before the fork.
-    const NOT_YET: i32 = -1;
-    /// The value of [`Forking`] in the child.
-    const CHILD: i32 = 0;
-
-    /// Forks the process on the first call of `now`. In the parent, the value is then the child's
-    /// pid.
-    struct Forking(AtomicI32);
-
-    impl Forking {
-        fn now(&self) {
-            if self.0.load(Ordering::Relaxed) == NOT_YET {
-                self.0.store(fork().unwrap_or(CHILD), Ordering::Relaxed);
-            }
-        }
-
-        fn is_child(&self) -> bool {
-            self.0.load(Ordering::Relaxed) == CHILD
-        }
-    }
-
-    /// Runs `body`, which forks somewhere, on the pool. It must return `true` in the parent and in
-    /// the child.
-    fn goes_on_in(pool: &Pool, body: impl FnOnce(&Forking) -> bool + Send) {
-        let forking = Forking(AtomicI32::new(NOT_YET));
-        pool.install(|| {
-            let right = catch_unwind(AssertUnwindSafe(|| body(&forking)));
-            if forking.is_child() {
-                finish(|| right.expect("no panic"));
-            }
-            assert!(right.expect("no panic"), "in the parent");
-        });
-        assert_eq!(end_of(forking.0.into_inner()), WELL);
-    }
-
-    fn goes_on(body: impl FnOnce(&Forking) -> bool + Send) {
-        goes_on_in(&bare_pool(1), body);
-    }
-
-    fn count(number: &AtomicUsize) {
-        number.fetch_add(1, Ordering::Relaxed);
-    }
-
-    #[test]
-    fn a_join_ends() {
-        goes_on(|forking| tidegate::join(|| forking.now(), || fib(10)).1 == 55);
-    }
-
-    #[test]
-    fn a_scope_ends() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            tidegate::scope(|scope| {
-                scope.spawn(|_| count(&ran));
-                forking.now();
-            });
-            ran.load(Ordering::Relaxed) == 1
-        });
-    }
-
-    #[test]
-    fn scope_of_forking_task_ends() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            tidegate::scope(|scope| {
-                for _ in 0..9 {
-                    scope.spawn(|_| {
-                        forking.now();
-                        count(&ran);
-                    });
-                }
-            });
-            ran.load(Ordering::Relaxed) == 9
-        });
-    }
-
-    #[test]
-    fn a_scope_with_priorities_ends() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            tidegate::scope(|scope| {
-                for priority in 0..3 {
-                    let ran = &ran;
-                    scope.spawn_with_priority(priority, move |_| count(ran));
-                }
-                forking.now();
-            });
-            ran.load(Ordering::Relaxed) == 3
-        });
-    }
-
-    #[test]
-    fn a_loop_ends() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            tidegate::for_each(0..100_000, |i| {
-                if i == 3_000 {
-                    forking.now();
-                }
-                count(&ran);
-            });
-            ran.load(Ordering::Relaxed) == 100_000
-        });
-    }
-
-    #[test]
-    fn a_reduction_ends() {
-        goes_on(|forking| {
-            let map = |i| {
-                if i == 300 {
-                    forking.now();
-                }
-                i
-            };
-            tidegate::map_reduce(0..100_000, map, |a, b| a + b) == Some(4_999_950_000_usize)
-        });
-    }
-
-    #[test]
-    fn intervals_end() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            let ended = interval::run(|body| {
-                body.interval(|_| forking.now());
-                body.interval(|_| count(&ran));
-            });
-            ended.is_ok() && ran.load(Ordering::Relaxed) == 1
-        });
-    }
-
-    #[test]
-    fn inline_intervals_end() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            let ran = &ran;
-            let ended = interval::run(|body| {
-                body.interval(move |body| {
-                    forking.now();
-                    let inside = body.inline(|body| _ = body.interval(|_| count(ran)));
-                    inside.expect("what is inside ends");
-                    count(ran);
-                });
-                body.interval(|_| count(ran));
-            });
-            ended.is_ok() && ran.load(Ordering::Relaxed) == 3
-        });
-    }
-
-    #[test]
-    fn intervals_made_after_fork_run() {
-        let ran = AtomicUsize::new(0);
-        goes_on(|forking| {
-            let (ran, place) = (&ran, tidegate::places()[0].strict());
-            let ended = interval::run(|body| {
-                forking.now();
-                let first = body.interval(move |_| count(ran)).schedule();
-                let second = first.then(body, move |body, ()| {
-                    body.interval(move |_| count(ran));
-                });
-                drop(second.expect("an edge forward"));
-                body.interval(move |_| count(ran)).at(place);
-            });
-            ended.is_ok() && ran.load(Ordering::Relaxed) == 3
-        });
-    }
-
-    #[test]
-    fn a_blocking_call_ends() {
-        // This pool has spare threads. Without them, `blocking` would be a plain call.
-        let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
-        goes_on_in(&pool, |forking| {
-            tidegate::blocking(|| forking.now());
-            let (a, b) = tidegate::join(|| fib(5), || fib(6));
-            (a, b) == (5, 8)
-        });
-    }
-
-    /// Spawns a detached task that must run only in the process `parent`.
-    fn spawn_for(parent: u32) {
-        drop(tidegate::spawn(move || {
-            if std::process::id() != parent {
-                exit(BADLY);
-            }
-        }));
-    }
-
-    fn leaves_detached_tasks_to_the_parent(pool: &Pool) {
-        let parent = std::process::id();
-        goes_on_in(pool, |forking| {
-            let first = || {
-                spawn_for(parent);
-                forking.now();
-            };
-            tidegate::join(first, || fib(10)).1 == 55
-        });
-        goes_on_in(pool, |forking| {
-            tidegate::scope(|_| {
-                spawn_for(parent);
-                forking.now();
-            });
-            true
-        });
-    }
-
-    #[test]
-    fn detached_tasks_stay_with_parent() {
-        leaves_detached_tasks_to_the_parent(&bare_pool(1));
-    }
-
-    #[test]
-    fn helpers_skip_parent_detached_tasks() {
-        let builder = Pool::builder().queue(QueueKind::Split).workers(1);
-        let helps_any = "help-any".parse().expect("a policy");
-        leaves_detached_tasks_to_the_parent(&built(builder.spare_threads(0).wait(helps_any)));
-    }
+    assert_eq!(child.map(end_of), Some(ABORTED));
 }
