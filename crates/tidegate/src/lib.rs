@@ -196,10 +196,6 @@
 #![deny(missing_docs)]
 
 mod cancel;
-/// Helpers for tests that run code in child processes.
-#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-#[path = "../tests/support/forks.rs"]
-mod forks;
 mod handle;
 pub mod interval;
 #[cfg(feature = "metrics")]

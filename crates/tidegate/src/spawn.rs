@@ -6,8 +6,6 @@
 //! A [`future`] also has a packet, and is polled by tasks.
 
 mod abort;
-#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-mod forked_tests;
 mod future;
 mod handle;
 #[cfg(all(test, loom))]

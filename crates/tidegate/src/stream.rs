@@ -257,6 +257,7 @@ where
     fn read(&mut self) -> Option<I::Item> {
         let source = self.source.as_mut()?;
         let read = unwind::catch(|| source.next());
+        self.check_process();
         if let Ok(Some(item)) = read {
             return Some(item);
         }
@@ -275,7 +276,7 @@ where
 
     /// Whether the consumer runs an item that no thread has begun without waiting for a runner.
     fn must_run_front(&self) -> bool {
-        WorkerThread::get().is_some() || self.window.is_inherited()
+        WorkerThread::get().is_some()
     }
 
     /// Runs the oldest item. Returns `None` if another thread has begun it, or if the caller can
@@ -283,10 +284,6 @@ where
     fn run_front(&self) -> Option<Outcome<T>> {
         // The item gets the context of the stream, not that of the consumer.
         let _suspended = carry::carry_unless_visible();
-        if self.window.is_inherited() {
-            // Only the parent has the threads that run the runners.
-            return self.window.run_front();
-        }
         if !self.window.front_is_unbegun() {
             return None;
         }
@@ -324,19 +321,20 @@ where
 impl<I: Iterator, T> Ordered<'_, I, T> {
     /// Makes the caller's pool the one in which runners are started.
     fn settle(&mut self) {
-        if self.window.is_inherited() {
-            return;
-        }
-        let pool = self.pool();
-        self.home = Some(pool);
+        self.home = Some(self.pool());
     }
 
-    /// Reports a panic that no call of `next` resumes. In a child made by `fork`, forgets it.
+    /// Reports a panic that no call of `next` resumes.
     fn report(&self, payload: Payload, from: UnhandledPanic) {
-        match self.home.as_ref().filter(|pool| !pool.is_inherited()) {
+        match &self.home {
             Some(pool) => pool.panics.report(payload, from),
             None => unwind::discard(payload),
         }
+    }
+
+    /// Aborts a child made by `fork` if its parent has read items.
+    fn check_process(&self) {
+        self.home.iter().for_each(|home| home.check_process());
     }
 
     /// Returns the pool in which the items run.
@@ -356,6 +354,7 @@ where
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
+        self.check_process();
         self.read_ahead();
         if self.ahead == 0 {
             if let Some(payload) = self.source_panic.take() {
@@ -392,6 +391,9 @@ where
 
 impl<I: Iterator, T> Drop for Ordered<'_, I, T> {
     fn drop(&mut self) {
+        if self.home.as_ref().is_some_and(|home| home.is_inherited()) {
+            return;
+        }
         let panics = self.window.close().into_iter();
         for payload in panics.chain(self.source_panic.take()) {
             self.report(payload, UnhandledPanic::Task);

@@ -21,7 +21,7 @@ impl<T: Send + 'static> Handle<T> {
     /// captured. A caller in the pool that waits for the closure's destructor must do so in
     /// [`blocking`](crate::blocking()), as for any other task. If no thread of the pool could be
     /// started, the thread that drops the handle acts as that worker. In a child made by `fork`,
-    /// dropping the handle aborts nothing.
+    /// dropping a handle of its parent aborts nothing.
     ///
     /// ```
     /// use tidegate::{CancelToken, Cancelled, check_cancelled};
@@ -59,11 +59,13 @@ impl<T> Drop for Handle<T> {
         let Some(packet) = self.packet.take() else {
             return;
         };
-        let aborts = self.aborts && !packet.pool.is_inherited();
-        if aborts {
+        if packet.pool.is_inherited() {
+            return;
+        }
+        if self.aborts {
             self.abort(&packet);
             simulation::access("has aborted a task");
         }
-        packet.abandon(aborts);
+        packet.abandon(self.aborts);
     }
 }

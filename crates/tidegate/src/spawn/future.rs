@@ -278,11 +278,7 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     fn drop(&mut self) {
-        let Some(mut phase) = self.phase.lock_unless_lost() else {
-            return;
-        };
-        let before = std::mem::replace(&mut *phase, Phase::Over);
-        drop(phase);
+        let before = std::mem::replace(&mut *self.phase.lock(), Phase::Over);
         let (Phase::Waiting(future) | Phase::Queued(future) | Phase::Dropping(future)) = before
         else {
             return;

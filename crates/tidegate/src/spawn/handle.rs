@@ -57,11 +57,6 @@ impl<T: Send + 'static> Handle<T> {
         self
     }
 
-    #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-    pub(super) fn shared_packet(&self) -> Arc<Cell<T>> {
-        self.packet.clone().expect("not joined")
-    }
-
     fn pool(&self) -> &Arc<PoolInner> {
         &self.packet().pool
     }
@@ -86,8 +81,8 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// # Panics
     /// Resumes a panic of the task. Also panics if the task waits in a frame below on the calling
-    /// thread, because it would never end; if awaiting the handle has already returned its result;
-    /// or in a child made by `fork`, if a thread of the parent had begun the task.
+    /// thread, because it would never end, or if awaiting the handle has already returned its
+    /// result. A child made by `fork` is aborted unless the result was ready at the fork.
     pub fn join(mut self) -> T {
         let suspended = carry::carry();
         let class = self.pool().classes.other(suspended.carried.class());
@@ -117,16 +112,12 @@ impl<T: Send + 'static> Handle<T> {
                     by != Some(serial::of_this_thread()),
                     "the task of this handle waits in a frame below the one that joins it"
                 ),
-                Registered::InParent => runs_in_parent(),
             }
-            self.check_process();
             let future = self.packet().future();
             if let Some(future) = future.filter(|future| future.is_queued()) {
                 enter::run_here(self.pool(), || future.poll_queued());
             }
             if !event.is_open() {
-                // The poll may have returned in a child made by `fork`.
-                self.check_process();
                 wait::for_event(&event);
             }
         }
@@ -166,14 +157,13 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// # Panics
     /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
-    /// result, or in a child made by `fork` unless the result was ready at the fork.
+    /// result. A child made by `fork` is aborted as in [`join`](Self::join).
     pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
         let event = Arc::new(Event::for_blocked_thread());
         let waiter = Waiter::Event(event.clone());
         match self.packet().register(waiter) {
             Registered::Finished => {}
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
-                self.check_process();
                 let class = self.pool().classes.other(carry::class());
                 let may_lift = class.is_some() || self.pool().classes.len() > 0;
                 if self.packet().is_future() {
@@ -183,7 +173,6 @@ impl<T: Send + 'static> Handle<T> {
                 }
                 wait::for_event_within(&event, nanos(limit));
             }
-            Registered::InParent => runs_in_parent(),
         }
         self.try_result()
     }
@@ -245,20 +234,10 @@ impl<T: Send + 'static> Handle<T> {
     /// Runs the task if no worker has begun it, and if the caller is in the task's pool or can
     /// become a guest there. The task's joins and reservations need to run in that pool.
     fn begin(&self) {
-        let run = || {
-            self.packet().run();
-        };
-        if self.pool().is_inherited() {
-            run();
-        } else if self.packet().is_unstarted() {
-            enter::run_here(self.pool(), run);
-        }
-    }
-
-    /// Panics in a child made by `fork`, where waiting for a running task would never end.
-    fn check_process(&self) {
-        if self.pool().is_inherited() {
-            runs_in_parent();
+        if self.packet().is_unstarted() {
+            enter::run_here(self.pool(), || {
+                self.packet().run();
+            });
         }
     }
 
@@ -285,20 +264,12 @@ impl<T: Send + 'static> Handle<T> {
     /// closure that a thread has begun keeps its class.
     #[cold]
     fn raise(&self, class: Option<Priority>) {
-        if self.pool().is_inherited() {
-            return;
-        }
         match (self.packet().future(), self.pool().classes.above(class)) {
             (Some(future), _) => future.raise(class.unwrap_or(self.pool().options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}
         }
     }
-}
-
-#[cold]
-fn runs_in_parent() -> ! {
-    panic!("the task of this handle runs in the process that this one was forked from");
 }
 
 impl<T: Send + 'static> Future for Handle<T> {
@@ -308,19 +279,16 @@ impl<T: Send + 'static> Future for Handle<T> {
         let waker = Waiter::Waker(context.waker().clone());
         match self.packet().register(waker) {
             Registered::Unstarted => {
-                self.check_process();
                 self.queue(self.pool().classes.other(carry::class()));
                 Poll::Pending
             }
             Registered::Running(_) => {
-                self.check_process();
                 if self.packet().is_future() {
                     self.raise(self.pool().classes.other(carry::class()));
                 }
                 Poll::Pending
             }
             Registered::Finished => Poll::Ready(self.take().expect("the task has finished")),
-            Registered::InParent => runs_in_parent(),
         }
     }
 }

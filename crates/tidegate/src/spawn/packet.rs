@@ -216,8 +216,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        let inside = self.inside.lock_unless_lost();
-        inside.is_some_and(|inside| matches!(inside.state, State::Finished(_)))
+        matches!(self.inside.lock().state, State::Finished(_))
     }
 
     pub(super) fn is_future(&self) -> bool {
@@ -254,10 +253,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// has begun the closure.
     pub(super) fn run(&self) -> bool {
         let raised = {
-            let Some(mut inside) = self.inside.lock_unless_lost() else {
-                // A thread of the parent process was about to run the closure.
-                return false;
-            };
+            let mut inside = self.inside.lock();
             match std::mem::replace(&mut inside.state, State::Over) {
                 State::Unstarted(waiter) => {
                     let by = Some(serial::of_this_thread());
@@ -349,8 +345,10 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
     /// not failed if its handle has aborted it.
     fn report_unless_unwanted(&self, payload: Payload) {
-        let inside = self.inside.lock_unless_lost();
-        let is_unwanted = inside.is_some_and(|inside| inside.is_lost && inside.is_aborted);
+        let is_unwanted = {
+            let inside = self.inside.lock();
+            inside.is_lost && inside.is_aborted
+        };
         match is_unwanted {
             true => unwind::discard(payload),
             false => self.report(payload, UnhandledPanic::Task),
@@ -359,7 +357,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Takes the result. Returns `None` if the task has not finished.
     pub(super) fn take(&self) -> Option<Result<T, Payload>> {
-        let mut inside = self.inside.lock_unless_lost()?;
+        let mut inside = self.inside.lock();
         match std::mem::replace(&mut inside.state, State::Over) {
             State::Finished(result) => Some(result),
             other => {
@@ -370,16 +368,15 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     }
 
     /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
-    /// if the task has finished.
+    /// if the task has finished. Aborts a child made by `fork`, in which the task never ends.
     pub(super) fn register(&self, waiter: Waiter) -> Registered {
-        let Some(mut inside) = self.inside.lock_unless_lost() else {
-            return Registered::InParent;
-        };
+        let mut inside = self.inside.lock();
         let (slot, registered) = match &mut inside.state {
             State::Unstarted(waiter) => (waiter, Registered::Unstarted),
             State::Running(running) => (&mut running.waiter, Registered::Running(running.by)),
             State::Finished(_) | State::Aborted(_) | State::Over => return Registered::Finished,
         };
+        self.pool.check_process();
         let before = slot.replace(waiter);
         drop(inside);
         // Not under the lock.
@@ -390,9 +387,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// Called when a handle that aborts its task is dropped, before `abandon`. Returns whether the
     /// task is running.
     pub(super) fn abort(&self) -> bool {
-        let Some(mut inside) = self.inside.lock_unless_lost() else {
-            return false;
-        };
+        let mut inside = self.inside.lock();
         inside.state = match std::mem::replace(&mut inside.state, State::Over) {
             State::Unstarted(waiter) => State::Aborted(waiter),
             other => other,
@@ -403,9 +398,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the result, and
     /// reports its panic, because no handle will resume it.
     pub(super) fn abandon(&self, aborts: bool) {
-        let Some(mut inside) = self.inside.lock_unless_lost() else {
-            return;
-        };
+        let mut inside = self.inside.lock();
         inside.is_dropped = true;
         inside.is_aborted = aborts;
         let state = &mut inside.state;
@@ -427,9 +420,8 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Gives the closure the class of its waiter, unless a thread has begun it.
     pub(super) fn raise(&self, class: Priority) {
-        if let Some(mut inside) = self.inside.lock_unless_lost() {
-            inside.raised = inside.raised.max(Some(class));
-        }
+        let mut inside = self.inside.lock();
+        inside.raised = inside.raised.max(Some(class));
     }
 
     /// If no thread has begun the closure, and no waiter that is as urgent has asked for this
@@ -458,8 +450,6 @@ pub(super) enum Registered {
     /// The thread with this serial number runs the task. `None` for a future that is not being
     /// polled.
     Running(Option<u64>),
-    /// The lock is lost, because a thread of the parent process held it during the fork.
-    InParent,
 }
 
 impl Waiter {

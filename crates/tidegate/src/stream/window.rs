@@ -14,7 +14,7 @@ use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 use tidegate_sync::simulation;
-use tidegate_sync::thread::{self, Process};
+use tidegate_sync::thread;
 
 /// The function's result for an item, or its panic.
 pub(super) type Outcome<T> = Result<T, Payload>;
@@ -23,8 +23,6 @@ pub(super) struct Window<X, T> {
     f: Box<dyn Fn(X) -> T + Send + Sync>,
     /// The class of the runners. `None` stands for the class of their pool.
     class: Option<Priority>,
-    /// The process whose threads run the runners.
-    process: Process,
     items: Mutex<Items<X, T>>,
 }
 
@@ -125,7 +123,6 @@ impl<X, T> Window<X, T> {
         Self {
             f: Box::new(f),
             class,
-            process: Process::this(),
             items: Mutex::new(Items {
                 begun: VecDeque::new(),
                 unbegun: VecDeque::new(),
@@ -137,28 +134,16 @@ impl<X, T> Window<X, T> {
         }
     }
 
-    /// Whether the runners belong to an ancestor of this process.
-    pub(super) fn is_inherited(&self) -> bool {
-        self.process != Process::this()
-    }
-
-    /// Whether the calling thread must not wait for an item that the thread with this serial number
-    /// runs.
-    fn never_ends(&self, by: u64) -> bool {
-        self.is_inherited() || by == serial::of_this_thread()
-    }
-
     /// Adds an item, which a runner in this pool may run.
     pub(super) fn push(&self, item: X, pool: Option<&PoolInner>) -> Pushed {
         let mut items = self.items.lock();
         items.unbegun.push_back(item);
-        let pool = pool.filter(|_| !self.is_inherited());
         let needs_runner = pool.is_some_and(|pool| items.needs_runner(pool));
         Pushed {
             needs_runner,
             front_is_over: match items.begun.front() {
                 Some(Begun::Finished(_)) => true,
-                Some(Begun::Running(by)) => self.never_ends(*by),
+                Some(Begun::Running(by)) => *by == serial::of_this_thread(),
                 None => false,
             },
             idle: match items.begun.is_empty() {
@@ -184,13 +169,9 @@ impl<X, T> Window<X, T> {
         if let Front::Finished(outcome) = front {
             return Registered::Finished(outcome);
         }
-        if matches!(front, Front::Running(by) if self.never_ends(by)) {
+        if matches!(front, Front::Running(by) if by == serial::of_this_thread()) {
             // The panic hook is user code, which must not run under the lock.
             drop(items);
-            assert!(
-                !self.is_inherited(),
-                "the next item of this stream runs in the process that this one was forked from"
-            );
             panic!("the next item of this stream runs in a frame below the one that waits for it");
         }
         items.waiter = Some(event.clone());
@@ -261,9 +242,7 @@ impl<X, T> Window<X, T> {
     /// Drops the items that no thread has begun, and all results. Returns the panics among these.
     pub(super) fn close(&self) -> Vec<Payload> {
         let (begun, unbegun) = {
-            let Some(mut items) = self.items.lock_unless_lost() else {
-                return Vec::new();
-            };
+            let mut items = self.items.lock();
             items.is_closed = true;
             (mem::take(&mut items.begun), mem::take(&mut items.unbegun))
         };

@@ -4,15 +4,16 @@
 //! Each test forks, lets the child do something and checks how the child ended. `frames.rs`
 //! tests what happens to tasks that were running during the fork.
 
-use crate::support::forks::{WELL, end_of, finish, fork, in_child};
-use crate::support::{Gate, fib, pool};
-use std::cell::OnceCell;
+use crate::support::forks::{
+    BADLY, End, WELL, end_of, exit, finish, fork, in_child, is_told_alone,
+};
+use crate::support::{Gate, bare_pool, built, fib, pool, until};
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
-use std::thread;
 use std::time::Duration;
-use tidegate::{Pool, current_worker};
+use tidegate::{Handle, Pool, current_worker, memory};
 
 /// Uses the global pool through the free functions, and returns whether all results are right.
 fn global_pool_works() -> bool {
@@ -118,53 +119,48 @@ fn fork_leaves_no_lock_held() {
     });
 }
 
-#[test]
-fn joining_running_parent_task_panics() {
-    let pool = pool(2);
-    let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
-    let task = {
-        let gates = gates.clone();
-        pool.spawn(move || {
-            gates.0.wait();
-            gates.1.wait();
-        })
-    };
+/// Forks while the pool's only thread is busy with one task and another task is queued. The child
+/// must be aborted in `wait`, which gets the handles of both and chooses one.
+fn wait_aborts(wait: impl FnOnce(Handle<u32>, Handle<u32>)) {
+    let pool = bare_pool(1);
+    let gates = Arc::new((Gate::new(), Gate::new()));
+    let theirs = gates.clone();
+    let running = pool.spawn(move || {
+        theirs.0.open();
+        theirs.1.wait();
+        7
+    });
     gates.0.wait();
-    let join = || task.join();
-    let child = fork();
-    if child.is_none() {
-        finish(|| catch_unwind(AssertUnwindSafe(join)).is_err());
-    }
-    gates.1.wait();
-    join();
-    assert_eq!(child.map(end_of), Some(WELL));
+    let queued = pool.spawn(|| exit(BADLY));
+    let Some(child) = fork() else {
+        wait(running, queued);
+        exit(BADLY);
+    };
+    drop(queued.abort_on_drop());
+    gates.1.open();
+    assert_eq!(running.join(), 7);
+    assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
 }
 
 #[test]
-fn joining_unstarted_task_runs_it() {
-    let pool = Pool::builder()
-        .workers(1)
-        .spare_threads(0)
-        .build()
-        .expect("a pool");
-    let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
-    let blocker = {
-        let gates = gates.clone();
-        pool.spawn(move || {
-            gates.0.wait();
-            gates.1.wait();
-        })
-    };
-    gates.0.wait();
-    let task = pool.spawn(|| 7);
-    let child = fork();
-    if child.is_none() {
-        finish(|| task.join() == 7);
+fn waiting_for_parent_task_aborts() {
+    if is_told_alone("pools::waiting_for_parent_task_aborts") {
+        return;
     }
-    gates.1.wait();
-    blocker.join();
-    assert_eq!(task.join(), 7);
-    assert_eq!(child.map(end_of), Some(WELL));
+    wait_aborts(|running, _| _ = running.join());
+    wait_aborts(|_, queued| _ = queued.join());
+    wait_aborts(|running, _| _ = running.join_timeout(Duration::MAX));
+    wait_aborts(|_, queued| _ = queued.join_timeout(Duration::MAX));
+    wait_aborts(|running, _| _ = tidegate::spawn_future(running).join());
+}
+
+#[test]
+fn results_before_fork_are_kept() {
+    let pool = pool(2);
+    let (first, second) = (pool.spawn(|| 7), pool.spawn(|| 8));
+    until(|| first.is_finished() && second.is_finished());
+    let ended = in_child(|| first.join() == 7 && second.try_result().ok() == Some(8));
+    assert_eq!(ended, WELL);
 }
 
 /// The closure belongs to the parent: its destructor must not run in the child.
@@ -195,50 +191,81 @@ fn aborting_unstarted_task_drops_nothing() {
     assert_eq!(child.map(end_of), Some(WELL));
 }
 
-/// The child's consumer runs all items, although the child's pool has threads that could run some
-/// while the source sleeps.
-#[test]
-fn inherited_stream_runs_on_its_consumer() {
-    let pool = pool(2);
-    pool.install(|| ());
-    let source = (0..20).inspect(|_| thread::sleep(Duration::from_millis(1)));
-    let runner = |_| thread::current().id();
-    let mut results = pool.stream(source).map(runner).ordered();
-    let check = || {
-        pool.install(|| ());
-        results.all(|id| id == thread::current().id())
-    };
-    assert_eq!(in_child(check), WELL);
+/// Reads the first item of a stream and returns the others.
+fn begun_stream() -> impl Iterator<Item = u32> + Send {
+    let mut results = tidegate::stream(0..20).map(|n: u32| n).ordered();
+    assert_eq!(results.next(), Some(0));
+    results
 }
 
-/// The endless source forks while a worker of the parent runs the oldest item.
 #[test]
-fn waiting_for_running_parent_item_panics() {
-    let pool = pool(2);
-    let (begun, forked) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-    let child = OnceCell::new();
-    let f = {
-        let (begun, forked) = (begun.clone(), forked.clone());
-        move |n| {
-            begun.open();
-            forked.wait();
-            n
-        }
+fn streams_abort_the_child() {
+    if is_told_alone("pools::streams_abort_the_child") {
+        return;
+    }
+    let mut results = begun_stream();
+    let Some(child) = fork() else {
+        results.next();
+        exit(BADLY);
     };
-    let source = (0..).inspect(|n| {
+    assert_eq!(results.count(), 19);
+    assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
+
+    // The child returns from the source into the stream.
+    let child = Cell::new(None);
+    let source = (0..20).inspect(|n| {
         if *n == 1 {
-            begun.wait();
-            child.set(fork()).expect("forked once");
-            forked.open();
+            child.set(fork());
         }
     });
-    let stream = pool.stream(source).window(usize::MAX);
-    let mut results = stream.map(f).ordered();
-    let next = catch_unwind(AssertUnwindSafe(|| results.next()));
-    let child = child.get().copied().flatten();
-    if child.is_none() {
-        finish(|| next.is_err());
+    let results = tidegate::stream(source).map(|n: u32| n).ordered().count();
+    let child = child.get().unwrap_or_else(|| exit(BADLY));
+    assert_eq!((results, end_of(child)), (20, End::Signal(libc::SIGABRT)));
+}
+
+#[test]
+fn unread_stream_runs_in_child() {
+    let pool = pool(2);
+    let results = pool.stream(0..20).map(|n: u32| n).ordered();
+    assert_eq!(in_child(|| results.sum::<u32>() == 190), WELL);
+}
+
+/// The child is forked in a task. It ends by `exit`, which drops thread-local values.
+#[test]
+fn exit_drops_values_of_the_parent() {
+    struct Kept {
+        _handle: Handle<()>,
+        _future: Handle<()>,
+        _stream: Box<dyn Iterator<Item = u32> + Send>,
+        _reservation: memory::Reservation,
+        _pool: Pool,
     }
-    assert_eq!(next.ok(), Some(Some(0)));
+
+    thread_local!(static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) });
+
+    let budget = "budget:64MiB,serial=8MiB".parse().expect("a policy");
+    let pool = built(Pool::builder().workers(1).memory(budget));
+    let other = bare_pool(1);
+    let gate = Arc::new(Gate::new());
+    let (first, second) = (gate.clone(), gate.clone());
+    let kept = Kept {
+        _handle: other.spawn(move || first.wait()).abort_on_drop(),
+        _future: other
+            .spawn_future(async move { second.wait() })
+            .abort_on_drop(),
+        _stream: Box::new(begun_stream()),
+        _reservation: pool.install(|| memory::reserve(1).expect("within the budget")),
+        _pool: other,
+    };
+    let child = pool.install(move || {
+        KEPT.set(Some(kept));
+        let child = fork();
+        if child.is_none() {
+            std::process::exit(0);
+        }
+        gate.open();
+        KEPT.take();
+        child
+    });
     assert_eq!(child.map(end_of), Some(WELL));
 }

@@ -9,8 +9,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Barrier, Once, mpsc};
-use std::thread::JoinHandle;
+use std::sync::{Once, mpsc};
 use std::time::{Duration, Instant};
 
 /// A child that takes longer counts as hanging.
@@ -142,36 +141,6 @@ pub fn in_child(check: impl FnOnce() -> bool) -> End {
     match fork() {
         None => finish(check),
         Some(child) => end_of(child),
-    }
-}
-
-/// A thread that holds a lock or another resource.
-pub struct Held {
-    gates: Arc<(Barrier, Barrier)>,
-    thread: JoinHandle<()>,
-}
-
-/// Starts a thread that calls `hold`, which must take a lock or another resource and then call its
-/// argument. Returns when the thread holds the resource.
-pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
-    let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
-    let theirs = gates.clone();
-    let stay = move || {
-        theirs.0.wait();
-        theirs.1.wait();
-    };
-    let thread = std::thread::spawn(move || hold(&stay));
-    gates.0.wait();
-    Held { gates, thread }
-}
-
-impl Held {
-    /// Forks. The parent then lets the thread end; the child does not have this thread.
-    pub fn fork(self) -> Option<libc::pid_t> {
-        let child = fork()?;
-        self.gates.1.wait();
-        self.thread.join().expect("no panic");
-        Some(child)
     }
 }
 
