@@ -5,9 +5,8 @@
 //!
 //! **Fork.** A child has a copy of each lock, but its only thread is the one that called `fork`. A
 //! lock that another thread held at that moment is *lost*: no thread of the child will ever release
-//! it. [`Mutex::lock`] on a lost lock prints a message and aborts the child instead of waiting, and
-//! [`Mutex::lock_unless_lost`] returns `None`. Locks that were free work in the child as in the
-//! parent.
+//! it. [`Mutex::lock`] on a lost lock prints a message and aborts the child instead of waiting.
+//! Locks that were free work in the child as in the parent.
 //!
 //! To detect a lost lock, each lock stores the number of the process that uses it. At first, that
 //! is the process that created it. The first thread of a child that uses the lock finds an
@@ -60,21 +59,13 @@ impl<T> Mutex<T> {
 
     /// Waits for the lock and takes it. Aborts the process if the lock is lost.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        match self.lock_unless_lost() {
-            Some(guard) => guard,
-            None => abort_child(format_args!(
-                "a child made by fork() needs a lock that a thread of its parent held"
-            )),
-        }
-    }
-
-    /// Waits for the lock and takes it. Returns `None` without waiting if the lock is lost.
-    pub fn lock_unless_lost(&self) -> Option<MutexGuard<'_, T>> {
         if self.is_lost() {
-            return None;
+            abort_child(format_args!(
+                "a child made by fork() needs a lock that a thread of its parent held"
+            ));
         }
         let guard = self.inner.lock();
-        Some(guard.unwrap_or_else(PoisonError::into_inner))
+        guard.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the lock if no thread holds it.
