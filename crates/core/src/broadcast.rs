@@ -10,13 +10,13 @@
 //! * A running thread runs it when its deque is empty.
 //! * A preempted thread runs it when its task waits or ends.
 
-use crate::memory;
 use crate::pool::PoolInner;
 use crate::pool::members;
 use crate::scope;
 use crate::scope::Scope;
 use crate::spawn;
 use crate::worker::WorkerThread;
+use crate::worker::memory;
 use std::sync::Arc;
 use tidegate_sync::lock::Mutex;
 

@@ -13,7 +13,6 @@
 mod readme {}
 
 mod allocator;
-mod alt_queue;
 mod blocking;
 mod broadcast;
 mod builder;
@@ -37,14 +36,14 @@ mod options;
 mod origin;
 mod panics;
 mod place;
+mod plan;
 pub mod policy;
 mod pool;
-mod priority;
-mod queue;
 mod scope;
 mod share_controller;
 mod simulated;
 mod sleep;
+mod sources;
 mod spawn;
 mod start;
 mod stats;

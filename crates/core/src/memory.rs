@@ -26,43 +26,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// The interface to other modules. They call each function as `memory::name(worker or pool, ..)`:
-//
-// * `reserve`, drop of a `Reservation` (users): a task reserves memory, releases it.
-// * `fork` (worker/alt): tasks were pushed in a pool with a plan.
-// * `take` (search, wait): a worker wants a planned task: the next one, one of its scope, a rescue,
-//   or a parked task to resume.
-// * `take_back` (worker/alt): a joiner reaches its half.
-// * `begin`, `end`, `leave` (scope, worker/half, sleep, pool): a task begins, a task ends, a thread
-//   has no frames left.
-// * `waits`, `goes_on`, `blocks` (wait, blocking): a task waits, resumes, runs without a slot.
-// * `expect`, `close` (scope, place, broadcast): a scope gets a task that the plan does not know
-//   about, a scope ends.
-// * `wake_sleeper`, `forget_granted` (search, wait, sleep): under `hybrid`, a round passes, a task
-//   begins on a thread without frames.
-// * `set_budget`, `report_stall` (pool, sleep): the budget changes, a wait has become long.
-//
-// `Memory` is plain data. Other modules read `is_ordered`, `has_work`, `can_rescue`, `has_parked`,
-// `unstarted`, `figures` and `trace` from it, and call its `set_workers`.
-
-mod error;
-mod ordered;
-mod sleepers;
-mod state;
-mod verbs;
-
 pub use crate::allocator::{AllocatorStats, CountingAllocator, stats};
-pub use error::{Holder, ReservationError};
-pub(crate) use sleepers::{Round, forget_granted, wake_sleeper};
-pub(crate) use state::Memory;
+pub use crate::plan::{Holder, ReservationError};
 pub use tidegate_policy::memory::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
-pub(crate) use verbs::{
-    Look, begin, blocks, close, end, expect, fork, goes_on, leave, report_stall, set_budget, take,
-    take_back, waits,
-};
 
 use crate::pool::PoolInner;
-use crate::worker::WorkerThread;
+use crate::worker::{WorkerThread, memory as verbs};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;

@@ -2,36 +2,22 @@
 //! docs/places.md describes the protocol.
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
-//! (`queues`). `take` defines the order in which workers take them, for [`take_queued`] and the
-//! search. The ledger assigns CPU slots to workers, and each worker keeps a copy of its own
-//! assignment (`stand`).
+//! (`sources::Places`). The ledger assigns CPU slots to workers, and each worker keeps a copy of its
+//! own assignment (`worker::stand`).
 //!
 //! Tasks without a place stay where they were forked, and the nearest thieves steal them first.
 
-mod binding;
-mod position;
-mod queues;
-mod stand;
-mod take;
-
-use binding::Binding;
-pub(crate) use position::Position;
-pub(crate) use queues::{FreeGroups, Places};
-pub use stand::number_here;
-pub(crate) use stand::{
-    bind, bind_worker, come_home, distance, leave_cpu_slot, place, take_cpu_slot, takers_of_own,
-    visit_elsewhere,
-};
-pub(crate) use take::{take_here, take_of, take_queued, take_unserved};
-
 use crate::job::Task;
 use crate::layout::Layout;
-use crate::memory;
 use crate::pool::PoolInner;
 use crate::pool::enter;
+use crate::scope::Scope;
 use crate::simulated;
 use crate::sleep::wake;
+use crate::spawn;
 use crate::worker::WorkerThread;
+use crate::worker::memory;
+use crate::worker::{carry, stand};
 use std::sync::Arc;
 use tidegate_policy::slots::Wake;
 use tidegate_sync::barrier;
@@ -122,6 +108,18 @@ pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     places
 }
 
+/// Returns the smallest place that this worker belongs to.
+pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
+    let layout = worker.pool().layout();
+    PlaceId::new(layout, layout.smallest(worker.position.cpu_slot()))
+}
+
+/// Returns the number of the smallest place that this worker belongs to, if it has a CPU slot.
+pub fn number_here(worker: WorkerThread<'_>) -> Option<usize> {
+    let slot = worker.position.cpu_slot();
+    slot.map(|_| place(worker).number())
+}
+
 /// # Panics
 /// If the place belongs to another pool.
 pub fn check_place(pool: &PoolInner, place: PlaceId) {
@@ -165,7 +163,7 @@ pub fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     // For the group of all workers, `strict` makes no difference: every worker belongs to that
     // group, with or without a CPU slot.
     let strict = place.strict && pool.layout().parent(group).is_some();
-    pool.places.push(group, strict, task);
+    pool.sources.places.push(group, strict, task);
     wake_for(pool, group, strict);
     simulated::switch("queues a task at a place");
 }
@@ -204,4 +202,29 @@ pub(crate) fn install_at<R: Send>(
         }
     }
     enter::install_by(pool, f, |task| put_at(pool, place, task))
+}
+
+impl<'scope> Scope<'scope> {
+    /// Spawns a task that is run by a worker of `place`, or by another worker that has nothing else
+    /// to do; see [`PlaceId`].
+    ///
+    /// The task waits in the place's queue behind all earlier tasks there, even if the caller
+    /// itself is a worker of the place. The tasks that it spawns or forks belong to no place. A
+    /// panic of the task is resumed when the scope ends.
+    ///
+    /// # Panics
+    /// If the place and the scope belong to different pools.
+    pub fn spawn_at<F>(&self, place: PlaceId, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let pool = self.pool();
+        check_place(pool, place);
+        let suspended = carry::carry_into(pool);
+        let carried = suspended.carried;
+        let task = self.task(move |scope| carried.run(|| f(scope)), WorkerThread::get());
+        task.count();
+        put_at(pool, place, task);
+        spawn::answer_signals(pool);
+    }
 }

@@ -11,26 +11,22 @@ pub use bound::SpawnBound;
 use threads::Threads;
 pub use threads::UnstartedThread;
 
-use crate::alt_queue::AltQueue;
 use crate::cells::Hint;
 use crate::controller_handle::ControllerHandle;
-use crate::job::Task;
 use crate::layout::Layout;
-use crate::memory::Memory;
 use crate::options::{BuildError, Kind, Options, Source};
 use crate::panics::PanicReporter;
-use crate::place::Places;
-use crate::priority::ClassQueues;
-use crate::queue::Queue;
 use crate::simulated;
 use crate::sleep::wake;
 use crate::sleep::{Change, Look, Sleep};
+use crate::sources::Sources;
+use crate::sources::alt_queue::AltQueue;
 use crate::stats::WaitSampler;
 use crate::trace::{Notes, OriginTable, recorder};
-use crate::worker::Worker;
+use crate::worker::memory::Memory;
+use crate::worker::{Event, Worker};
 use end::Stage;
 use std::sync::Arc;
-use tidegate_policy::Priority;
 use tidegate_policy::search::may_expose;
 use tidegate_policy::slots::Ledger;
 use tidegate_policy::tunables;
@@ -61,12 +57,6 @@ pub(crate) mod signal {
     pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
 }
 
-/// The queue of a scope, with the scope's address.
-struct ScopeQueue {
-    scope: usize,
-    queue: Arc<Queue>,
-}
-
 /// The state that the threads of a pool share.
 pub struct PoolInner {
     /// Distinguishes this pool from all others in this program.
@@ -94,17 +84,11 @@ pub struct PoolInner {
     /// Whether `set_workers` has set the number of workers.
     chosen: Hint<bool>,
     pub(crate) controller: Option<ControllerHandle>,
-    pub(crate) injector: Queue,
-    /// The queues of the tasks that have a class of their own.
-    pub classes: ClassQueues,
+    /// Where tasks wait outside the workers.
+    pub sources: Sources,
     /// See [`Builder::max_queued`](crate::Builder::max_queued).
     pub spawn_bound: Option<SpawnBound>,
     pub(crate) wait_sampler: WaitSampler,
-    /// The queues of the tasks that were spawned at a place.
-    pub(crate) places: Places,
-    /// The scopes' own queues; not every scope has one.
-    queues: Mutex<Vec<ScopeQueue>>,
-    queue_count: AtomicUsize,
     /// The number of holds on the pool; see [`end`].
     holds: AtomicUsize,
     /// The [`Stage`] of the pool, as a number.
@@ -145,8 +129,9 @@ impl PoolInner {
                     .with_cpu_slots(options.layout.cpu_slots()),
                 slots,
             ),
-            memory: Memory::new(options.memory, options.workers, recorder(&options)),
-            places: Places::new(&options.layout),
+            memory: Memory::new(options.memory, options.workers, recorder(&options), || {
+                std::sync::Arc::new(Event::for_this_thread())
+            }),
             workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),
             wanted: Hint::new(slots),
@@ -155,12 +140,9 @@ impl PoolInner {
                 .share
                 .as_ref()
                 .map(|_| ControllerHandle::new(&options)),
-            injector: Queue::beside(options.queue),
-            classes: ClassQueues::new(&options),
+            sources: Sources::new(&options),
             spawn_bound: options.max_queued.map(SpawnBound::new),
             wait_sampler: WaitSampler::default(),
-            queues: Mutex::default(),
-            queue_count: AtomicUsize::new(0),
             holds: AtomicUsize::new(1),
             stage: AtomicU32::new(Stage::Open as u32),
             over: Parker::new(),
@@ -307,82 +289,9 @@ impl PoolInner {
                 .is_ok()
     }
 
-    /// Puts a task into the queue of its class.
-    pub(crate) fn inject(&self, class: Option<Priority>, task: Task) {
-        match self.classes.other(class) {
-            Some(class) => self.classes.push(class, task),
-            None => self.injector.push(task),
-        }
-    }
-
-    /// Creates the queue of the scope at this address, in which searchers look for tasks until
-    /// `forget_queue` is called.
-    pub(crate) fn new_queue(&self, scope: usize) -> Arc<Queue> {
-        let queue = Arc::new(Queue::beside(self.options.queue));
-        let mut queues = self.queues.lock();
-        queues.push(ScopeQueue {
-            scope,
-            queue: queue.clone(),
-        });
-        // Release: as in `Queue::push`; pairs with the Acquires in `pop_of_scopes` and
-        // `has_unplanned`.
-        self.queue_count.store(queues.len(), Ordering::Release);
-        queue
-    }
-
-    pub(crate) fn forget_queue(&self, queue: &Arc<Queue>) {
-        let mut queues = self.queues.lock();
-        queues.retain(|other| !Arc::ptr_eq(&other.queue, queue));
-        // Release: as in `new_queue`.
-        self.queue_count.store(queues.len(), Ordering::Release);
-    }
-
-    /// Takes a task from a scope's queue.
-    pub(crate) fn pop_of_scopes(&self) -> Option<Task> {
-        // Acquire pairs with the Release in `new_queue`.
-        if self.queue_count.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        self.queues.lock().iter().find_map(|of| of.queue.pop())
-    }
-
-    pub(crate) fn has_queued(&self) -> bool {
-        self.memory.has_work() || self.has_unplanned()
-    }
-
-    /// Returns the addresses of the scopes that have tasks in their own queues.
-    pub(crate) fn scopes_with_queued(&self) -> Vec<usize> {
-        // Acquire pairs with the Release in `new_queue`.
-        if self.queue_count.load(Ordering::Acquire) == 0 {
-            return Vec::new();
-        }
-        let queues = self.queues.lock();
-        let queued = queues.iter().filter(|of| of.queue.len() > 0);
-        queued.map(|of| of.scope).collect()
-    }
-
-    /// Whether a queued task could rescue the pool when every thread waits.
-    pub(crate) fn can_rescue(&self) -> bool {
-        self.memory.can_rescue() || self.has_unplanned()
-    }
-
-    /// Whether a task is in the injector, in the queue of a class or in a scope's queue.
-    fn has_unplanned(&self) -> bool {
-        // Acquire pairs with the Release in `new_queue`.
-        self.injector.len() > 0
-            || self.classes.len() > 0
-            || (self.queue_count.load(Ordering::Acquire) > 0
-                && self.queues.lock().iter().any(|of| of.queue.len() > 0))
-    }
-
-    /// Returns the number of tasks in the plan, the injector, and the queues of classes, scopes and
-    /// places.
+    /// Returns the number of tasks in the plan and in the pool's sources.
     pub(crate) fn queued(&self) -> usize {
-        let queues = self.queues.lock();
-        let scopes = queues.iter().map(|of| of.queue.len());
-        let planned = self.memory.unstarted();
-        let injected = self.injector.len() + self.classes.len();
-        planned + injected + self.places.len() + scopes.sum::<usize>()
+        self.memory.unstarted() + self.sources.len()
     }
 
     /// Returns a counted reference to this borrowed pool.

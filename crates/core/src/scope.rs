@@ -25,18 +25,16 @@ mod task;
 
 use crate::job::Task;
 use crate::latch::Latch;
-use crate::memory;
-use crate::place;
-use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::pool::enter;
-use crate::queue::Queue;
 use crate::simulated;
 use crate::sleep::wake;
+use crate::sources::Queue;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::carry;
+use crate::worker::memory;
 use crate::worker::run;
 use crate::worker::wait::{self, Awaited};
 use drain::drain;
@@ -154,10 +152,10 @@ impl ScopeCore {
         let pool = self.pool();
         let (queue, not_kept) = self
             .queue
-            .insert(pool.new_queue(std::ptr::from_ref(self).addr()));
+            .insert(pool.sources.scopes.create(std::ptr::from_ref(self).addr()));
         if let Some(other) = not_kept {
             // Another thread has won the race to insert its queue.
-            pool.forget_queue(&other);
+            pool.sources.scopes.forget(&other);
         }
         queue
     }
@@ -167,16 +165,11 @@ impl ScopeCore {
         self.queue.get()?.pop()
     }
 
-    /// Whether a task is in the scope's own queue.
-    pub(crate) fn has_queued(&self) -> bool {
-        self.queue.get().is_some_and(|queue| queue.len() > 0)
-    }
-
     /// Ends the scope: makes the pool forget the scope's queue, and resumes a panic of the scope's
     /// body or of a task.
     fn end<R>(&mut self, result: Result<R, Payload>) -> R {
         if let Some(queue) = self.queue.get() {
-            self.pool().forget_queue(queue);
+            self.pool().sources.scopes.forget(queue);
         }
         memory::close(self.pool(), self);
         let panic = self.panic.take();
@@ -374,35 +367,6 @@ impl<'scope> Scope<'scope> {
 #[inline]
 pub fn core<'a>(scope: &'a Scope<'_>) -> &'a ScopeCore {
     &scope.core
-}
-
-impl<'scope> Scope<'scope> {
-    /// Spawns a task that is run by a worker of `place`, or by another worker that has nothing else
-    /// to do; see [`PlaceId`].
-    ///
-    /// The task waits in the place's queue behind all earlier tasks there, even if the caller
-    /// itself is a worker of the place. The tasks that it spawns or forks belong to no place. A
-    /// panic of the task is resumed when the scope ends.
-    ///
-    /// # Panics
-    /// If the place and the scope belong to different pools.
-    pub fn spawn_at<F>(&self, place: PlaceId, f: F)
-    where
-        F: FnOnce(&Scope<'scope>) + Send + 'scope,
-    {
-        let pool = self.pool();
-        place::check_place(pool, place);
-        let suspended = carry::carry_into(pool);
-        let carried = suspended.carried;
-        let caller = WorkerThread::get();
-        let task = self.task(move |scope| carried.run(|| f(scope)), caller);
-        task.count();
-        place::put_at(pool, place, task);
-        if let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), pool)) {
-            // This task is not pushed to the deque, so no push answers the signals.
-            current.poll();
-        }
-    }
 }
 
 impl ScopeCore {

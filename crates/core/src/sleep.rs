@@ -12,21 +12,22 @@ mod wake_affinity;
 pub(crate) use sleeper::Sleeper;
 pub(crate) use state::{Change, Look, Sleep};
 
-use crate::job::{HalfHeader, Task};
+use crate::job::HalfHeader;
 use crate::latch::{Latch, State};
-use crate::memory::{self, Round};
-use crate::place;
+use crate::plan::Round;
 use crate::pool::PoolInner;
 use crate::pool::end;
 use crate::pool::members;
 use crate::pool::signal;
-use crate::scope::ScopeCore;
 use crate::stats::Phase;
 use crate::worker::WorkerThread;
 use crate::worker::give;
 use crate::worker::inbox;
+use crate::worker::memory;
+use crate::worker::stand;
 use crate::worker::wait::Awaited;
 use crate::worker::watch;
+use look::Reach;
 use looks::{Asked, Looks};
 use std::time::Duration;
 use tidegate_policy::search::Waiting;
@@ -64,7 +65,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     };
     wake::serve(pool, served);
     let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff, asked));
-    place::bind(worker);
+    stand::bind(worker);
     stays
 }
 
@@ -84,7 +85,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
         // Pairs with the full fence in `Sleep::must_wake`. The look below finds work that was
         // published while this thread still counted as a searcher.
         barrier::full();
-        let look = |ledger: &Ledger| look::sees_published(pool, ledger);
+        let look = |ledger: &Ledger| look::any(pool, Reach::Published, ledger);
         if sleeps_on(worker, pool.change(), look).is_none() {
             return true;
         }
@@ -103,7 +104,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             let ledger = pool.change();
             let ending = pool.is_ending();
             let look =
-                |ledger: &Ledger| (looks.remain() || ending) && look::sees_work(pool, ledger);
+                |ledger: &Ledger| (looks.remain() || ending) && look::any(pool, Reach::All, ledger);
             let Some(mut ledger) = sleeps_on(worker, ledger, look) else {
                 return true;
             };
@@ -201,7 +202,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             // task may have moved to another worker.
             looks = request_work(worker, awaited);
         }
-        let look = |ledger: &Ledger| sees_help(worker, awaited, ledger);
+        let look = |ledger: &Ledger| look::sees_help(worker, ledger);
         if sleeps_on(worker, pool.change(), look).is_none() {
             return;
         }
@@ -233,7 +234,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &HalfHeader| match half.latch.state() {
         State::Kept(keeper) => worker.pool().worker(keeper).stolen_batch.len() > 0,
-        State::Queued => worker.pool().injector.len() > 0,
+        State::Queued => worker.pool().sources.injector.len() > 0,
         State::New | State::Taken(_) | State::Open => false,
     };
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
@@ -250,31 +251,6 @@ fn request_work(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
         pool.worker(thief.worker).deque.raise(signal::HUNGRY);
     }
     wake::rouse_and_look(pool)
-}
-
-/// Whether there is a task that this waiter may run.
-fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) -> bool {
-    let pool = worker.pool();
-    if !awaited.may_help() {
-        return false;
-    }
-    let placed = || {
-        pool.places
-            .offers(ledger, !worker.position.unpinned.get(), |_| true)
-    };
-    if pool.options.wait == WaitPolicy::HelpAny {
-        return look::sees_unplaced(pool) || placed();
-    }
-    let unstarted = |scope: &ScopeCore| {
-        let own = |task: &Task| task.is_of(scope);
-        let placed = || {
-            pool.places
-                .offers(ledger, !worker.position.unpinned.get(), own)
-        };
-        scope.has_queued() || placed()
-    };
-    let queued = || worker.runs_queued(awaited) && (pool.has_queued() || placed());
-    awaited.scope().is_some_and(unstarted) || queued() || look::may_rob(pool, worker.index, None)
 }
 
 /// Records in the ledger that this worker stops running, and wakes the threads that get its slot.
@@ -302,7 +278,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     if !runs {
         asleep(worker, Phase::Switching, || park_owed(worker, why));
     }
-    place::bind(worker);
+    stand::bind(worker);
 }
 
 /// Gives up the slot although this worker could continue, and waits for another slot.
@@ -364,7 +340,7 @@ fn overcommit(worker: WorkerThread<'_>, ledger: &mut Ledger, why: Waiting) -> bo
 /// short or a task waits in a queue.
 pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
     let pool = worker.pool();
-    pool.sleep.is_short() || pool.has_queued()
+    pool.sleep.is_short() || pool.memory.has_work() || pool.sources.has_unplaced()
 }
 
 /// Whether a worker that waits within a detached task may keep its slot for a while.
@@ -391,7 +367,7 @@ pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
         let mut ledger = worker.pool().change();
         !repay(worker, &mut ledger) || ledger.excess() > 0 || ledger.owes()
     };
-    place::bind(worker);
+    stand::bind(worker);
     must
 }
 
@@ -425,7 +401,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
             worker.must_stop() || worker.sleeper.unasked_until().is_some_and(over)
         }
     };
-    place::bind(worker);
+    stand::bind(worker);
     if must {
         let before = worker.add_preemption();
         let outer = worker.sleeper.is_preempted.replace(true);

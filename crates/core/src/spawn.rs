@@ -103,7 +103,7 @@ pub fn submit_queued(
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
 ) {
     let task = |caller: Option<WorkerThread<'_>>| held_task(pool, f, caller);
-    match pool.classes.other(class) {
+    match pool.sources.classes.other(class) {
         Some(class) => submit_in_class(pool, class, task),
         None => submit_by(pool, task, run::pass_on),
     }
@@ -120,7 +120,7 @@ fn submit_by(
     let task = task(caller);
     match caller {
         Some(current) if std::ptr::eq(current.pool(), &**pool) => push(current, task),
-        _ => queue(pool, task, caller, |task| pool.injector.push(task)),
+        _ => queue(pool, task, caller, |task| pool.sources.injector.push(task)),
     }
 }
 
@@ -184,9 +184,11 @@ pub(crate) fn submit_in_class(
     let caller = WorkerThread::get();
     let task = task(caller);
     let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), &**pool)) else {
-        return queue(pool, task, caller, |task| pool.classes.push(class, task));
+        return queue(pool, task, caller, |task| {
+            pool.sources.classes.push(class, task)
+        });
     };
-    pool.classes.push(class, task);
+    pool.sources.classes.push(class, task);
     wake::work_queued(pool, Some(current.worker()));
     simulated::switch("spawns a task");
 }

@@ -6,10 +6,12 @@
 //! a guest (a thread from outside all pools) for the duration of its call.
 
 mod alt;
+mod binding;
 pub mod carry;
 mod custom_backoff;
 mod detached;
 mod event;
+pub(crate) mod find;
 mod flags;
 pub(crate) mod give;
 mod half;
@@ -17,9 +19,12 @@ pub(crate) mod inbox;
 mod installed;
 mod join;
 mod local;
+pub(crate) mod memory;
+mod position;
 mod rob;
 pub(crate) mod run;
 mod search;
+pub(crate) mod stand;
 mod steal;
 mod task_span;
 mod thread;
@@ -39,16 +44,16 @@ pub(crate) use thread::{Admission, Membership, Shift, leave_in_child};
 
 pub use local::WorkerLocal;
 
-use crate::alt_queue::{self, AltQueue};
 use crate::cells::{Hint, OwnerCell};
 use crate::job::{Blocks, Header};
-use crate::place::Position;
 use crate::pool::PoolInner;
-use crate::queue;
 use crate::scope::ScopeCore;
 use crate::sleep::Sleeper;
+use crate::sources::Queue;
+use crate::sources::alt_queue::{self, AltQueue};
 use crate::stats::Tally;
 use crate::trace::Notes;
+use position::Position;
 use tidegate_deque::Split;
 use tidegate_policy::StealAmount;
 use tidegate_sync::Line;
@@ -65,13 +70,13 @@ pub struct Worker {
     pub(crate) tally: Line<Tally>,
     pub(crate) notes: Notes,
     /// This thread's parts of broadcasts.
-    pub(crate) inbox: queue::Queue,
+    pub(crate) inbox: Queue,
     /// Tasks that were stolen in one batch with the running task and have not begun. Any worker may
     /// take them.
-    pub(crate) stolen_batch: queue::Queue,
+    pub(crate) stolen_batch: Queue,
     /// Detached tasks of this worker that begin in the order in which they were spawned. Each has a
     /// stand-in in another queue.
-    pub(crate) in_order: queue::Queue,
+    pub(crate) in_order: Queue,
     /// The scope of the task at the base of this worker's stack. The scope's waiter compares this
     /// pointer with its own scope.
     pub(crate) base_scope: AtomicPtr<ScopeCore>,
@@ -163,9 +168,9 @@ impl Worker {
             alt_queue,
             tally: Line(Tally::default()),
             notes,
-            inbox: queue::Queue::default(),
-            stolen_batch: queue::Queue::default(),
-            in_order: queue::Queue::default(),
+            inbox: Queue::default(),
+            stolen_batch: Queue::default(),
+            in_order: Queue::default(),
             base_scope: AtomicPtr::default(),
             victim: Victim::default(),
             sleeper: Sleeper::default(),

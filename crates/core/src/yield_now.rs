@@ -6,8 +6,8 @@
 //! half was taken and its latch is open.
 
 use crate::job::Task;
-use crate::place;
 use crate::sleep;
+use crate::worker::find::{Taker, find};
 use crate::worker::wait;
 use crate::worker::watch;
 use crate::worker::{Worker, WorkerThread, steal_oldest, steal_own};
@@ -24,19 +24,13 @@ pub(crate) fn run_own(worker: WorkerThread<'_>) -> bool {
 pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     let own = || take_own(worker);
-    let others = || {
-        let workers = worker.pool().workers();
-        let mut others = workers.filter(|w| w.index != worker.index);
-        others.find_map(|victim| take_from(worker, victim))
-    };
-    let queued = || place::take_queued(worker);
     let in_reverse = worker.searches_in_reverse();
-    let beyond = || {
-        wait::next_task(worker, || match in_reverse {
-            true => others().or_else(queued),
-            false => queued().or_else(others),
-        })
+    let mut rob = |victim: &Worker| {
+        let is_other = victim.index != worker.index;
+        is_other.then(|| take_from(worker, victim))?
     };
+    let mut beyond =
+        || wait::next_task(worker, || find(worker, Taker::OnTop(&mut rob), in_reverse));
     let task = match in_reverse {
         true => beyond().or_else(own),
         false => own().or_else(beyond),

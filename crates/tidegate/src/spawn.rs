@@ -91,7 +91,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let class = pool.classes.other(carried.priority());
+    let class = pool.sources.classes.other(carried.priority());
     within_bound(pool, class, origin, move || carried.run(f))
 }
 
@@ -111,7 +111,7 @@ where
         return Err(QueueFull::new(f, full.limit()));
     }
     let queued = Queueing {
-        class: pool.classes.other(carried.priority()),
+        class: pool.sources.classes.other(carried.priority()),
         is_counted: bound.is_some(),
     };
     Ok(submit(pool, queued, origin, move || carried.run(f)))

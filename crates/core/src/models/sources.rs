@@ -1,11 +1,11 @@
-//! One model for each kind of source: a task is put into it while the only other worker falls
-//! asleep, and that worker must take the task. docs/sources.md has the argument.
+//! A model for each kind of source: a task is put into it while the only other worker falls asleep,
+//! and that worker must take the task. docs/sources.md has the argument.
 
 use super::wait_for_vacancy;
 use crate::broadcast;
 use crate::builder::Builder;
 use crate::handle::Pool;
-use crate::place;
+use crate::place::{self, PlaceId};
 use crate::scope::{self, Scope};
 use crate::sleep::wake;
 use crate::spawn;
@@ -35,7 +35,7 @@ fn check_put(
                 loom::stop_exploring();
                 awaited.unpark();
             };
-            let current = WorkerThread::get().expect("a worker");
+            let current = here();
             scope::scope(current, |scope| {
                 put(current, scope, Box::new(body));
                 second.park();
@@ -44,13 +44,20 @@ fn check_put(
     });
 }
 
+fn here<'a>() -> WorkerThread<'a> {
+    WorkerThread::get().expect("a worker")
+}
+
 /// Puts the body into the queue of a place of the other worker.
 fn put_at_other(current: WorkerThread<'_>, scope: &Scope<'_>, strict: bool, body: Body) {
+    scope.spawn_at(other_place(current, strict), move |_| body());
+}
+
+fn other_place(current: WorkerThread<'_>, strict: bool) -> PlaceId {
     let mut places = place::places(current.pool()).into_iter();
     let here = place::place(current);
     let other = places.find(|place| *place != here).expect("two places");
-    let other = if strict { other.strict() } else { other };
-    scope.spawn_at(other, move |_| body());
+    if strict { other.strict() } else { other }
 }
 
 fn one_place_each(builder: Builder) -> Builder {
@@ -151,8 +158,7 @@ fn loom_inbox_wakes_its_worker() {
         |current, _, body| {
             let caller = current.index;
             broadcast::spawn_broadcast(current.pool(), move |_, _| {
-                let current = WorkerThread::get().expect("a worker");
-                if current.index != caller {
+                if here().index != caller {
                     body();
                 }
             });

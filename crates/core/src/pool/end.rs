@@ -9,7 +9,8 @@
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
-use crate::sleep::{blocking, look};
+use crate::sleep::blocking;
+use crate::sleep::look::{self, Reach};
 use crate::worker::{Worker, WorkerThread};
 use std::sync::Arc;
 use std::time::Duration;
@@ -142,7 +143,7 @@ impl PoolInner {
             let is_free = |w: &Worker| w.inbox.len() == 0 && has_exited(w);
             status == Status::Idle && self.worker_if(t).is_some_and(is_free)
         };
-        ledger.members().all(is_done) && !look::sees_work(self, ledger)
+        ledger.members().all(is_done) && !look::any(self, Reach::All, ledger)
     }
 }
 

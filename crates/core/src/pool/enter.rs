@@ -3,13 +3,13 @@
 use super::PoolInner;
 use super::end::Hold;
 use crate::job::Task;
-use crate::memory;
 use crate::pool::members;
 use crate::sleep::wake;
 use crate::unwind;
 use crate::worker::Event;
 use crate::worker::carry;
 use crate::worker::give;
+use crate::worker::memory;
 use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::Priority;
@@ -25,7 +25,7 @@ pub(crate) fn install<R: Send>(
         return current.call(|_| f());
     }
     install_by(pool, f, |task| {
-        pool.inject(class, task);
+        pool.sources.inject(class, task);
         wake::work_visible(pool, None);
     })
 }

@@ -112,7 +112,7 @@ pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     pool.refused.store(true, Ordering::Relaxed);
     // Moved under the ledger's lock, before the pool can end without this thread.
     while let Some(part) = pool.worker(t).inbox.pop() {
-        pool.injector.push(part);
+        pool.sources.injector.push(part);
     }
     let served = ledger.refuse(t);
     drop(ledger);

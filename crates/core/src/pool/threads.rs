@@ -2,15 +2,15 @@
 
 use super::PoolInner;
 use crate::events;
-use crate::memory;
 use crate::options::Options;
-use crate::place;
 use crate::pool::enter;
 use crate::pool::members;
 use crate::sleep;
 use crate::sleep::{blocking, wake};
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::inbox;
+use crate::worker::memory;
+use crate::worker::stand;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::cell::Cell;
 use std::io;
@@ -265,7 +265,7 @@ impl PoolInner {
     /// Runs a thread of the pool, from its start handler to its exit handler.
     fn live(&self, current: WorkerThread<'_>, handles_exit: bool) -> Thief {
         events::start(self.name(), current.index);
-        place::take_cpu_slot(current);
+        stand::take_cpu_slot(current);
         let mut search = self.prepare(current);
         if !self.options.bind && self.options.simulated.is_none() {
             current.sleeper.wake_affinity.arrive();
@@ -285,7 +285,7 @@ impl PoolInner {
             current.membership.has_exited.set(true);
             search.live();
         }
-        place::leave_cpu_slot(current);
+        stand::leave_cpu_slot(current);
         current.sleeper.wake_affinity.depart();
         events::stop(self.name(), current.index);
         search.into_thief()

@@ -2,9 +2,9 @@
 
 use super::{ScopeCore, end_context};
 use crate::job::Task;
-use crate::memory;
 use crate::simulated;
 use crate::unwind;
+use crate::worker::memory;
 use crate::worker::run;
 use crate::worker::{TaskSpan, WorkerThread};
 use std::ptr::NonNull;

@@ -389,11 +389,13 @@ mod loans {
                 let _ = ledger.stop(other, Status::Waiting);
                 assert!(!ledger.ready(other) && ledger.overcommit(other));
             }
-            pool.injector.push(crate::spawn::task_alone(&pool, || ()));
+            pool.sources
+                .injector
+                .push(crate::spawn::task_alone(&pool, || ()));
             let mut controller = controller(&pool);
             let lent = [0, 1].map(|cycle| controller.lend(1, cycle * ALONE_CYCLE.default));
             assert_eq!(lent, [0, 3]);
-            while let Some(task) = pool.injector.pop() {
+            while let Some(task) = pool.sources.injector.pop() {
                 run::run_taken(worker, task);
             }
             std::mem::forget(controller);
@@ -494,7 +496,9 @@ mod loans {
             let pool = worker.pool().as_arc();
             let _ = pool.change().stop(other, Status::Idle);
             pool.want(1, false);
-            pool.injector.push(crate::spawn::task_alone(&pool, || ()));
+            pool.sources
+                .injector
+                .push(crate::spawn::task_alone(&pool, || ()));
             let mut controller = controller(&pool);
             let patience = STARVED_PATIENCE.default / ALONE_CYCLE.default;
             let lent = (0..=3 * patience).filter(|cycle| {
@@ -502,7 +506,7 @@ mod loans {
                 controller.lend(1, cycle * ALONE_CYCLE.default) > 0
             });
             assert_eq!(lent.collect::<Vec<_>>(), [1, 2, 3].map(|n| n * patience));
-            while let Some(task) = pool.injector.pop() {
+            while let Some(task) = pool.sources.injector.pop() {
                 run::run_taken(worker, task);
             }
             std::mem::forget(controller);

@@ -470,7 +470,9 @@ mod tests {
     fn starting_thread_is_observed_without_panic() {
         let pool = bare();
         let _ = pool.change().set_slots(1);
-        pool.injector.push(crate::spawn::task_alone(&pool, || ()));
+        pool.sources
+            .injector
+            .push(crate::spawn::task_alone(&pool, || ()));
         let wake = pool
             .change()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never, |_| true);

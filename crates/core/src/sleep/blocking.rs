@@ -1,12 +1,12 @@
 //! What happens to a worker's slot while its task is in a blocking call.
 
-use crate::memory;
 use crate::pool::PoolInner;
 use crate::simulated;
 use crate::sleep;
 use crate::sleep::wake;
 use crate::stats::Phase;
 use crate::unwind;
+use crate::worker::memory;
 use crate::worker::{WorkerThread, give, watch};
 use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::Status;

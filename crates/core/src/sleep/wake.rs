@@ -6,11 +6,11 @@
 //! publishers must know without the lock.
 
 use super::blocking;
-use super::look::Seen;
+use super::look::{Reach, Seen};
 use super::looks::{Asked, Looks};
-use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::sleep::look;
+use crate::worker::stand;
 use crate::worker::{Worker, WorkerThread, watch};
 use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
@@ -61,9 +61,10 @@ fn work_visible_in(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<
 fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&Worker>) -> Wake {
     let mut ledger = pool.change();
     let seen = Seen::of(pool, &ledger);
+    let caller = WorkerThread::in_pool(pool).map(|current| current.index);
     let wake = ledger.wake_for_work(
-        |t| look::fit(pool, t, robbed, &seen),
-        |ledger| seen.queued || look::is_worth_a_thread(pool, ledger),
+        |t| look::fit(pool, t, robbed, caller, &seen),
+        |ledger| seen.queued || look::any(pool, Reach::Few, ledger),
     );
     bind_woken(pool, &ledger, wake);
     // The mark is set under the lock, so that a waiter that finds itself running also sees it.
@@ -200,7 +201,7 @@ pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
         pool.worker(t)
             .position
             .set_cpu_slot(ledger.cpu_slots().at(t));
-        place::bind_worker(pool, pool.worker(t));
+        stand::bind_worker(pool, pool.worker(t));
     }
 }
 

@@ -1,16 +1,16 @@
 //! Operations of a worker that keeps its tasks in an alternative queue instead of its deque
-//! ([`crate::alt_queue`]).
+//! ([`crate::sources::alt_queue`]).
 
+use super::memory;
 use super::run;
 use super::wait::{self, Awaited};
 use super::watch;
 use super::{Worker, WorkerThread, steal_one};
-use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{HalfHeader, Task};
 use crate::latch::State;
-use crate::memory;
 use crate::scope::ScopeCore;
 use crate::sleep::wake;
+use crate::sources::alt_queue::{AltQueue, Cursors, Own};
 use tidegate_deque::Miss;
 
 /// Whether the alternative queue accepts no more spawned tasks.
@@ -95,7 +95,7 @@ pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
 /// Adds a task to those that this worker has stolen and not begun. Any worker may take it from
 /// there, except a waiter that runs tasks of the pool's queues on top of its wait: the task may
 /// descend from the frames below.
-fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
+pub(super) fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
     worker.keep_in_batch(task);
     wake::work_visible(worker.pool(), Some(worker.worker()));
 }
@@ -112,7 +112,7 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
         State::Kept(keeper) if keeper == worker.index => {
             worker.stolen_batch.take(half).is_some() || pop_until(worker, half)
         }
-        State::Queued => worker.pool().injector.take(half).is_some(),
+        State::Queued => worker.pool().sources.injector.take(half).is_some(),
         _ => false,
     }
 }
@@ -128,29 +128,6 @@ fn pop_until(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
         push_back_batch(worker, task);
     }
     false
-}
-
-/// Moves all tasks to where thieves find them, before this worker stops in the middle of a task.
-/// Some alternative queues do not give all of their tasks to thieves.
-pub(super) fn flush_to_stealable(worker: WorkerThread<'_>) {
-    while let Some(task) = take(worker) {
-        push_back_batch(worker, task);
-    }
-}
-
-/// Like `flush_to_stealable`, but for a worker that leaves or rests and has no task in progress.
-pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
-    while let Some(task) = take(worker) {
-        run::pass_on(worker, task);
-    }
-}
-
-/// Moves the worker's youngest tasks to the pool's queues, up to the first task that is not
-/// detached.
-pub(super) fn flush_detached(worker: WorkerThread<'_>) {
-    while let Some(task) = take_if(worker, |task| task.is_detached()) {
-        run::pass_on(worker, task);
-    }
 }
 
 /// Robs the victim's alternative queue for a waiter of the scope. A task of a scope identifies its

@@ -102,7 +102,7 @@ impl Carried {
 
     /// Like [`run`](Self::run), for a closure of this class that may run in any pool.
     pub fn run_at<R>(&self, class: Option<Priority>, f: impl FnOnce() -> R) -> R {
-        let here = WorkerThread::get().and_then(|here| here.pool().classes.other(class));
+        let here = WorkerThread::get().and_then(|here| here.pool().sources.classes.other(class));
         match here == self.priority() {
             true => self.run(f),
             false => self.clone().at_priority(here).run(f),
@@ -164,7 +164,7 @@ pub fn carry_into(pool: &PoolInner) -> Suspended {
     let mut suspended = carry_unless_visible();
     let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.pool(), pool));
     if elsewhere.is_some() && suspended.carried.priority().is_none() {
-        if let Some(class) = pool.classes.other(class_of_pool()) {
+        if let Some(class) = pool.sources.classes.other(class_of_pool()) {
             suspended.carried = suspended.carried.at_priority(Some(class));
         }
     }

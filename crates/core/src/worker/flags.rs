@@ -6,8 +6,8 @@
 //! one thief (`FlagGap`).
 
 use super::Worker;
-use crate::alt_queue::Cursors;
 use crate::pool::{PoolInner, signal};
+use crate::sources::alt_queue::Cursors;
 use tidegate_policy::Nanos;
 use tidegate_policy::search::{FlagGap, flag_unanswered};
 use tidegate_sync::clock;

@@ -2,20 +2,24 @@
 
 use super::run;
 use super::{WorkerThread, alt};
+use crate::job::Task;
 
 /// Moves all tasks to where thieves find them.
 pub(crate) fn expose(worker: WorkerThread<'_>) {
     worker.deque().expose_all();
-    alt::flush_to_stealable(worker);
+    // Some alternative queues do not give all of their tasks to thieves.
+    while let Some(task) = alt::take(worker) {
+        alt::push_back_batch(worker, task);
+    }
 }
 
 /// Moves all tasks to the pool's queues, for a worker that leaves or rests and has no task in
 /// progress.
 pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
     run::clear_above(worker, 0);
-    alt::flush_to_injector(worker);
     // The rest of a stolen batch must be passed on, too: thieves skip a worker that has left.
-    while let Some(task) = worker.stolen_batch.pop() {
+    let next = || alt::take(worker).or_else(|| worker.stolen_batch.pop());
+    while let Some(task) = next() {
         run::pass_on(worker, task);
     }
 }
@@ -23,7 +27,9 @@ pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
 /// Moves this context's youngest tasks to the pool's queues, up to the first task that a scope or
 /// joiner waits for.
 pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
-    alt::flush_detached(worker);
+    while let Some(task) = alt::take_if(worker, Task::is_detached) {
+        run::pass_on(worker, task);
+    }
     while let Some(task) = worker.pop(worker.floor()) {
         if task.is_detached() {
             run::pass_on(worker, task);

@@ -1,9 +1,9 @@
 //! The second half of a join, which is stored in the joiner's frame.
 
 use super::WorkerThread;
+use super::memory;
 use crate::job::{HalfHeader, Header, Kind, Runner, Start};
 use crate::latch::Latch;
-use crate::memory;
 use crate::sleep::wake;
 use crate::unwind::{self, Payload};
 use std::mem::{ManuallyDrop, MaybeUninit};

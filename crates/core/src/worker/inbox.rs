@@ -1,6 +1,6 @@
 //! A thread's inbox, which holds its parts of broadcasts.
 
-use super::alt;
+use super::give;
 use super::{WorkerThread, wait};
 use crate::sleep;
 use crate::sleep::wake;
@@ -48,7 +48,7 @@ pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
         Status::Idle => run_at_base(worker),
         _ => run(worker),
     }
-    alt::flush_to_stealable(worker);
+    give::expose(worker);
     sleep::stop_running(worker, status);
     true
 }

@@ -4,7 +4,9 @@
 //! docs/waiting.md describes the rules and why they are correct.
 
 use super::alt;
+use super::find::{self, Taker, find};
 use super::flags::Flags;
+use super::memory::{self, Look};
 use super::run;
 use super::steal::{steal_beside_deque, steal_one};
 use super::wait::{Awaited, next_task};
@@ -12,8 +14,6 @@ use super::watch;
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
-use crate::memory::{self, Look};
-use crate::place;
 use crate::scope::ScopeCore;
 use tidegate_deque::Steal;
 
@@ -45,7 +45,7 @@ impl<'a> Robber<'a> {
             let scope = self.awaited.scope()?;
             let planned = memory::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
-            return queued.or_else(|| place::take_of(worker, scope));
+            return queued.or_else(|| find::take_placed_of(worker, scope));
         }
         match self.awaited {
             Awaited::Half(half) => {
@@ -73,7 +73,7 @@ impl<'a> Robber<'a> {
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
-                queued.or_else(|| place::take_of(worker, scope))
+                queued.or_else(|| find::take_placed_of(worker, scope))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }
@@ -88,12 +88,12 @@ impl<'a> Robber<'a> {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
             robbed.or_else(|| steal_beside_deque(victim, &mut self.flags.beside).ok())
         };
-        let robbed = || worker.pool().workers().find_map(&mut of);
-        let queued = || place::take_queued(worker);
+        let in_reverse = worker.searches_in_reverse();
+        let mut others = || find(worker, Taker::OnTop(&mut of), in_reverse);
         let own = || alt::take(worker);
-        next_task(worker, || match worker.searches_in_reverse() {
-            true => own().or_else(robbed).or_else(queued),
-            false => queued().or_else(robbed).or_else(own),
+        next_task(worker, || match in_reverse {
+            true => own().or_else(others),
+            false => others().or_else(own),
         })
     }
 

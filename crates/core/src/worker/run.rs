@@ -1,9 +1,9 @@
 //! How a worker runs a task, and where tasks go that it must not keep.
 
 use super::WorkerThread;
+use super::memory;
 use crate::job::Task;
 use crate::latch::{Latch, Thief};
-use crate::memory;
 use crate::scope;
 use crate::simulated;
 use crate::sleep::wake;
@@ -108,7 +108,11 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
         // run and the scope may end.
         Some(queue) => queue.push(task),
         None => {
-            let joiner = worker.pool().injector.push_named(task, Latch::set_queued);
+            let joiner = worker
+                .pool()
+                .sources
+                .injector
+                .push_named(task, Latch::set_queued);
             wake::wake_joiner(worker.pool(), joiner);
         }
     }

@@ -8,20 +8,21 @@
 mod tests;
 
 use super::custom_backoff::idle_state;
+use super::find::{Taker, find};
 use super::flags::Flags;
 use super::inbox;
+use super::memory;
 use super::run;
+use super::stand;
 use super::watch;
 use super::{Worker, WorkerThread};
 use crate::job::Task;
-use crate::memory::{self, Look, Round};
 use crate::options::IdleRule;
-use crate::place;
+use crate::plan::Round;
 use crate::pool::{PoolInner, signal};
 use crate::sleep;
 use crate::sleep::wake;
 use crate::stats::Phase;
-use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
 use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::SPINS_PER_RETRY;
@@ -64,7 +65,7 @@ impl Peers for PeersOf<'_> {
     }
 
     fn distance(&self, thief: usize, victim: usize) -> u32 {
-        place::distance(self.0, thief, victim)
+        stand::distance(self.0, thief, victim)
     }
 
     fn last_victim(&self, worker: usize) -> Option<usize> {
@@ -144,7 +145,7 @@ impl<'a> Search<'a> {
     #[inline]
     fn runs_inbox_first(&self) -> bool {
         let worker = self.worker;
-        worker.pool().classes.len() > 0 && self.must_run_inbox()
+        worker.pool().sources.classes.len() > 0 && self.must_run_inbox()
     }
 
     /// Whether parts of broadcasts wait, and come before a search.
@@ -170,7 +171,7 @@ impl<'a> Search<'a> {
     /// Takes a task of another class than the pool's own, if it is that class's turn.
     #[inline]
     fn dispatch_by_class(&mut self) -> Option<Task> {
-        let classes = &self.worker.pool().classes;
+        let classes = &self.worker.pool().sources.classes;
         if std::mem::take(&mut self.serves_own) {
             // The search was given up early, because the worker had to stop or to run its inbox.
             classes.give_turn_back(None);
@@ -189,10 +190,9 @@ impl<'a> Search<'a> {
         // A guest never rests.
         let idle = IdleState::new(&IdlePolicy::None).expect("no parameter is out of range");
         let mut search = Self::with(worker, idle);
-        let planned = || memory::take(worker, Look::Next(&mut |_| 0));
-        let queued = || place::take_queued(worker);
-        let own = || worker.own_task().or_else(planned).or_else(queued);
-        while let Some(task) = worker.pool().classes.next(own) {
+        let others = || find(worker, Taker::Last, worker.searches_in_reverse());
+        let own = || worker.own_task().or_else(others);
+        while let Some(task) = worker.pool().sources.classes.next(own) {
             search.run_at_base(task);
         }
     }
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
         worker.set_dispatched(true);
         run::run_taken(worker, task);
         worker.victim.is_busy.set(false);
-        place::come_home(worker);
+        stand::come_home(worker);
         if let Some(stolen_at) = stolen_at {
             let unprofitable = worker.victim.unprofitable_steal.swap(false);
             let gap = &mut self.flags.gap;
@@ -318,12 +318,13 @@ impl<'a> Search<'a> {
     /// Looks for a task in all sources and classes once.
     fn find(&mut self) -> Option<Task> {
         let worker = self.worker;
-        let classes = &worker.pool().classes;
+        let classes = &worker.pool().sources.classes;
         let above = match self.serves_own {
             true => None,
             false => classes.take_above(),
         };
-        let found = above.or_else(|| self.find_of_own_class());
+        let in_reverse = worker.searches_in_reverse();
+        let found = above.or_else(|| find(worker, Taker::Base(self), in_reverse));
         if found.is_none() && worker.must_stop() {
             return None;
         }
@@ -331,43 +332,13 @@ impl<'a> Search<'a> {
         found.or_else(|| classes.take_any())
     }
 
-    /// Checks each source once. Checking a source may also give this worker's slot away.
-    fn find_of_own_class(&mut self) -> Option<Task> {
-        let pool = self.worker.pool();
-        let sources = sources(pool.places.in_use(), pool.memory.is_ordered());
-        let in_reverse = self.worker.searches_in_reverse();
-        for n in 0..sources.len() {
-            let n = if in_reverse { sources.len() - 1 - n } else { n };
-            let task = self.look_into(sources[n]);
-            if task.is_some() || self.worker.must_stop() {
-                return task;
-            }
-        }
-        None
-    }
-
-    fn look_into(&mut self, source: Source) -> Option<Task> {
-        let worker = self.worker;
-        match source {
-            Source::Injector => worker.pool().injector.pop(),
-            Source::ScopeQueues => worker.pool().pop_of_scopes(),
-            Source::Victims => self.sweep(),
-            Source::OwnPlaces => place::take_here(worker, |_| true),
-            Source::UnservedPlaces => place::take_unserved(worker),
-            Source::TakersOfOwn => {
-                let mut takers = place::takers_of_own(worker);
-                takers.find_map(|t| self.steal(worker.pool().worker(t)))
-            }
-            Source::OtherPlaces => place::visit_elsewhere(worker),
-            Source::Plan => {
-                let mut draw = |many: usize| (self.rng.draw() % many as u64) as usize;
-                memory::take(worker, Look::Next(&mut draw))
-            }
-        }
+    /// Returns a random number below `many`.
+    pub(super) fn draw(&mut self, many: usize) -> usize {
+        (self.rng.draw() % many as u64) as usize
     }
 
     /// Tries each victim once, in the order of the victim policy.
-    fn sweep(&mut self) -> Option<Task> {
+    pub(super) fn sweep(&mut self) -> Option<Task> {
         let worker = self.worker;
         let pool = worker.pool();
         loop {
@@ -405,7 +376,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn steal(&mut self, victim: &Worker) -> Option<Task> {
+    pub(super) fn steal(&mut self, victim: &Worker) -> Option<Task> {
         let worker = self.worker;
         let began = *self.first_attempt.get_or_insert_with(clock::now);
         let task = worker.attempt(victim, &mut self.flags)?;

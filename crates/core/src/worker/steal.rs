@@ -4,10 +4,10 @@ use super::alt;
 use super::flags::Flags;
 use super::watch;
 use super::{Worker, WorkerThread};
-use crate::alt_queue::Cursors;
 use crate::job::{HalfHeader, Header, Task};
 use crate::latch::State;
 use crate::sleep::wake;
+use crate::sources::alt_queue::Cursors;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
@@ -100,7 +100,7 @@ impl WorkerThread<'_> {
     pub(super) fn take_unbegun_half(self, half: &HalfHeader) -> Option<Task> {
         match half.latch.state() {
             State::Kept(keeper) => self.pool().worker(keeper).stolen_batch.take(half),
-            State::Queued => self.pool().injector.take(half),
+            State::Queued => self.pool().sources.injector.take(half),
             State::New | State::Taken(_) | State::Open => None,
         }
     }

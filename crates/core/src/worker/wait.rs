@@ -4,6 +4,8 @@
 //! it waits for, spins a little, then gives up its slot and sleeps on the latch (`crate::sleep`).
 
 use super::event::{Event, Waiter};
+use super::find::{Taker, find};
+use super::memory::{self, Look};
 use super::rob::Robber;
 use super::run;
 use super::watch;
@@ -11,8 +13,7 @@ use super::{TaskSpan, WorkerThread};
 use super::{give, inbox};
 use crate::job::{HalfHeader, Task};
 use crate::latch::{Latch, State, Thief};
-use crate::memory::{self, Look, Round};
-use crate::place;
+use crate::plan::Round;
 use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::sleep;
@@ -203,7 +204,7 @@ pub(crate) fn next_task(
     worker: WorkerThread<'_>,
     own: impl FnOnce() -> Option<Task>,
 ) -> Option<Task> {
-    let task = worker.pool().classes.next(own);
+    let task = worker.pool().sources.classes.next(own);
     worker.set_dispatched(task.is_some());
     task
 }
@@ -309,7 +310,8 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }
-        let queued = || next_task(worker, || place::take_queued(worker));
+        let in_reverse = worker.searches_in_reverse();
+        let queued = || next_task(worker, || find(worker, Taker::Rescue, in_reverse));
         if let Some(task) = leftmost.or_else(queued) {
             let _ = worker.sleeper.take_call();
             worker.tally.rescues.add(1);

@@ -85,7 +85,7 @@ impl<T: Send + 'static> Handle<T> {
     /// result. A child made by `fork` is aborted unless the result was ready at the fork.
     pub fn join(mut self) -> T {
         let suspended = carry::carry();
-        let class = self.pool().classes.other(suspended.carried.class());
+        let class = self.pool().sources.classes.other(suspended.carried.class());
         if class.is_some() || self.packet().is_future() {
             self.raise(class);
         }
@@ -164,8 +164,8 @@ impl<T: Send + 'static> Handle<T> {
         match self.packet().register(waiter) {
             Registered::Finished => {}
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
-                let class = self.pool().classes.other(carry::class());
-                let may_lift = class.is_some() || self.pool().classes.len() > 0;
+                let class = self.pool().sources.classes.other(carry::class());
+                let may_lift = class.is_some() || self.pool().sources.classes.len() > 0;
                 if self.packet().is_future() {
                     self.raise(class);
                 } else if may_lift && matches!(registered, Registered::Unstarted) {
@@ -264,7 +264,10 @@ impl<T: Send + 'static> Handle<T> {
     /// closure that a thread has begun keeps its class.
     #[cold]
     fn raise(&self, class: Option<Priority>) {
-        match (self.packet().future(), self.pool().classes.above(class)) {
+        match (
+            self.packet().future(),
+            self.pool().sources.classes.above(class),
+        ) {
             (Some(future), _) => future.raise(class.unwrap_or(self.pool().options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}
@@ -279,12 +282,12 @@ impl<T: Send + 'static> Future for Handle<T> {
         let waker = Waiter::Waker(context.waker().clone());
         match self.packet().register(waker) {
             Registered::Unstarted => {
-                self.queue(self.pool().classes.other(carry::class()));
+                self.queue(self.pool().sources.classes.other(carry::class()));
                 Poll::Pending
             }
             Registered::Running(_) => {
                 if self.packet().is_future() {
-                    self.raise(self.pool().classes.other(carry::class()));
+                    self.raise(self.pool().sources.classes.other(carry::class()));
                 }
                 Poll::Pending
             }

@@ -206,7 +206,7 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
         .for_each(SpawnBound::leave);
     let dispatched = current.take_dispatched();
     if !packet.run() && dispatched {
-        current.pool().classes.give_turn_back(queued.class);
+        current.pool().sources.classes.give_turn_back(queued.class);
     }
 }
 
@@ -437,7 +437,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
             return None;
         }
         inside.queued_at = effective;
-        inside.raised = inside.raised.max(self.pool.classes.above(class));
+        inside.raised = inside.raised.max(self.pool.sources.classes.above(class));
         // The closure has not ended, so the packet still holds the pool.
         Some(Hold::of(&self.pool))
     }

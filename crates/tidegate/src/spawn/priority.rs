@@ -55,6 +55,6 @@ where
     T: Send + 'static,
 {
     let suspended = carry::carry_unless_visible();
-    let class = pool.classes.other(Some(class));
+    let class = pool.sources.classes.other(Some(class));
     spawn_carried(pool, origin, suspended.carried.at_priority(class), f)
 }

@@ -46,7 +46,7 @@ fn status_of_idle_beside(tasks: usize, keep: impl Fn(WorkerThread<'_>, Task)) ->
 fn last_task_at_hand_wakes_no_thread() {
     let batch = |worker: WorkerThread<'_>, task| worker.keep_in_batch(task);
     assert_eq!(status_of_idle_beside(1, batch), Status::Idle);
-    let class = |worker: WorkerThread<'_>, task| worker.pool().classes.push(Urgent, task);
+    let class = |worker: WorkerThread<'_>, task| worker.pool().sources.classes.push(Urgent, task);
     assert_eq!(status_of_idle_beside(1, class), Status::Idle);
 }
 
@@ -54,7 +54,7 @@ fn last_task_at_hand_wakes_no_thread() {
 fn remaining_tasks_wake_a_thread() {
     let batch = |worker: WorkerThread<'_>, task| worker.keep_in_batch(task);
     assert_eq!(status_of_idle_beside(2, batch), Status::Running);
-    let class = |worker: WorkerThread<'_>, task| worker.pool().classes.push(Urgent, task);
+    let class = |worker: WorkerThread<'_>, task| worker.pool().sources.classes.push(Urgent, task);
     assert_eq!(status_of_idle_beside(2, class), Status::Running);
 }
 
@@ -67,8 +67,8 @@ fn interrupted_turn_is_given_back() {
         let push = |class| {
             let task = spawn::task_alone(pool, || ());
             match class {
-                Some(class) => pool.classes.push(class, task),
-                None => pool.injector.push(task),
+                Some(class) => pool.sources.classes.push(class, task),
+                None => pool.sources.injector.push(task),
             }
         };
         push(Some(Urgent));
@@ -83,7 +83,7 @@ fn interrupted_turn_is_given_back() {
         assert!(search.task_at_hand().is_none(), "the turn was given back");
         let task = search.find().unwrap();
         assert_eq!(
-            pool.injector.len(),
+            pool.sources.injector.len(),
             0,
             "the task is of the pool's own class"
         );
@@ -97,15 +97,19 @@ fn interrupted_turn_is_given_back() {
 fn turn_ends_with_its_look() {
     status_of_idle_after(|search| {
         let pool = search.worker.pool();
-        let push = |class| pool.classes.push(class, spawn::task_alone(pool, || ()));
+        let push = |class| {
+            pool.sources
+                .classes
+                .push(class, spawn::task_alone(pool, || ()))
+        };
         push(Background);
         assert!(search.task_at_hand().is_none());
         let task = search.find().unwrap();
         search.run_at_base(task);
         push(Urgent);
-        pool.injector.push(spawn::task_alone(pool, || ()));
+        pool.sources.injector.push(spawn::task_alone(pool, || ()));
         let task = search.find().unwrap();
-        assert_eq!(pool.injector.len(), 1);
+        assert_eq!(pool.sources.injector.len(), 1);
         search.run_at_base(task);
     });
 }
@@ -129,7 +133,7 @@ fn endless_broadcasts_let_tasks_begin() {
         let pool = worker.pool();
         let began = begun.clone();
         let task = spawn::task_alone(pool, move || began.store(true, Ordering::Relaxed));
-        pool.classes.push(Background, task);
+        pool.sources.classes.push(Background, task);
         push_part(&pool.as_arc(), worker.index, begun.clone());
         while !begun.load(Ordering::Relaxed) {
             assert!(search.run_next());
@@ -144,11 +148,15 @@ fn endless_broadcasts_let_tasks_begin() {
 fn waiter_in_vain_gives_the_turn_back() {
     status_of_idle_after(|search| {
         let pool = search.worker.pool();
-        let push = |class| pool.classes.push(class, spawn::task_alone(pool, || ()));
+        let push = |class| {
+            pool.sources
+                .classes
+                .push(class, spawn::task_alone(pool, || ()))
+        };
         let mut begin = |own: &dyn Fn() -> Option<Task>| {
-            let task = pool.classes.next(own);
+            let task = pool.sources.classes.next(own);
             search.run_at_base(task.unwrap());
-            pool.classes.len()
+            pool.sources.classes.len()
         };
         let mut queued = 1;
         push(Urgent);
@@ -172,9 +180,13 @@ fn waiter_in_vain_gives_the_turn_back() {
 fn waiter_in_vain_gives_no_turn() {
     status_of_idle_after(|search| {
         let pool = search.worker.pool();
-        let push = |class| pool.classes.push(class, spawn::task_alone(pool, || ()));
+        let push = |class| {
+            pool.sources
+                .classes
+                .push(class, spawn::task_alone(pool, || ()))
+        };
         push(Background);
-        let task = pool.classes.next(|| None).unwrap();
+        let task = pool.sources.classes.next(|| None).unwrap();
         search.run_at_base(task);
         push(Background);
         push(Urgent);
@@ -209,7 +221,7 @@ fn guest_of_threadless_pool_has_no_backoff() {
     let refused = members::admit_all(&pool, 1)[0];
     members::refuse(&pool, refused);
     let task = spawn::task_alone(&pool, set(&ran));
-    pool.injector.push(task);
+    pool.sources.injector.push(task);
     enter::work_off_alone(&pool);
     let [made, ran] = [made, ran].map(|flag| flag.load(Ordering::Relaxed));
     assert_eq!([made, ran], [false, true]);
@@ -229,8 +241,8 @@ fn guest_of_threadless_pool_serves_every_class() {
         spawn::task_alone(&pool, move || begun.lock().unwrap().push(class))
     };
     for _ in 0..4 {
-        pool.classes.push(Urgent, task(Urgent));
-        pool.injector.push(task(Normal));
+        pool.sources.classes.push(Urgent, task(Urgent));
+        pool.sources.injector.push(task(Normal));
     }
     enter::work_off_alone(&pool);
     let begun = begun.lock().unwrap();

@@ -4,19 +4,18 @@
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
 use crate::allocator;
-use crate::worker::Event;
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::trace::{Source, Stream, StreamRecorder};
 use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-pub(crate) struct Memory {
+pub(crate) struct Memory<E> {
     /// The sum of all reservations in bytes; 0 if the pool has a plan, which counts them itself.
     declared: AtomicU64,
     /// The maximum of `declared` so far.
     peak: AtomicU64,
     sleeps: AtomicU64,
-    rule: Rule,
+    rule: Rule<E>,
     // The remaining fields copy the rule's state. They are written under the rule's lock, and read
     // without it.
     /// Whether the rule has a task or a sleeper that could use a free slot.
@@ -29,21 +28,23 @@ pub(crate) struct Memory {
     parked: AtomicBool,
 }
 
-enum Rule {
+enum Rule<E> {
     /// Grants every request.
     Free,
-    Hybrid(Mutex<Sleepers>),
-    Ordered(Box<Mutex<Ordered>>),
+    Hybrid(Mutex<Sleepers<E>>),
+    Ordered(Box<Mutex<Ordered<E>>>),
 }
 
-impl Memory {
-    /// Creates the memory state of a pool with this policy. `recorder` records the plan's commands.
+impl<E: Clone> Memory<E> {
+    /// Creates the memory state of a pool with this policy. `recorder` records the plan's commands,
+    /// and `event` creates an event for which the calling thread will sleep.
     pub(crate) fn new(
         memory: MemoryPolicy,
         workers: usize,
         recorder: Option<StreamRecorder>,
+        event: fn() -> E,
     ) -> Self {
-        let rule = match (Ordered::new(memory, workers, recorder), memory) {
+        let rule = match (Ordered::new(memory, workers, recorder, event), memory) {
             (Some(ordered), _) => Rule::Ordered(Box::new(Mutex::new(ordered))),
             (None, MemoryPolicy::Hybrid(policy)) => {
                 Rule::Hybrid(Mutex::new(Sleepers::new(policy, workers)))
@@ -68,14 +69,14 @@ impl Memory {
         matches!(self.rule, Rule::Ordered(_))
     }
 
-    pub(super) fn ordered(&self) -> Option<MutexGuard<'_, Ordered>> {
+    pub(crate) fn ordered(&self) -> Option<MutexGuard<'_, Ordered<E>>> {
         match &self.rule {
             Rule::Ordered(ordered) => Some(ordered.lock()),
             Rule::Free | Rule::Hybrid(_) => None,
         }
     }
 
-    pub(super) fn sleepers(&self) -> Option<MutexGuard<'_, Sleepers>> {
+    pub(crate) fn sleepers(&self) -> Option<MutexGuard<'_, Sleepers<E>>> {
         match &self.rule {
             Rule::Hybrid(sleepers) => Some(sleepers.lock()),
             Rule::Free | Rule::Ordered(_) => None,
@@ -114,15 +115,12 @@ impl Memory {
         self.unstarted.load(Ordering::Relaxed)
     }
 
-    /// Ends a change of the plan: wakes the threads whose requests it answers. Returns whether it
-    /// has made work available where there was none before.
-    pub(super) fn settle(&self, mut ordered: MutexGuard<'_, Ordered>) -> bool {
+    /// Ends a change of the plan. Returns the events of the threads whose requests it answers, and
+    /// whether it has made work available where there was none before.
+    pub(crate) fn settle(&self, mut ordered: MutexGuard<'_, Ordered<E>>) -> (Vec<E>, bool) {
         let answered = ordered.settle();
         let rises = self.mirror_plan(&mut ordered);
-        drop(ordered);
-        // The thread that changed the plan may be in the middle of a task, so it keeps its slot.
-        answered.iter().for_each(Event::open_owed);
-        rises
+        (answered, rises)
     }
 
     /// Changes the number of slots.
@@ -136,7 +134,7 @@ impl Memory {
 
     /// Publishes the plan's state. Returns whether work is now available where there was none
     /// before.
-    fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
+    fn mirror_plan(&self, ordered: &mut Ordered<E>) -> bool {
         let mirrors = [
             (&self.in_vain, ordered.in_vain),
             (&self.parked, ordered.has_parked()),
@@ -153,7 +151,7 @@ impl Memory {
 
     /// Publishes whether there is work and how many tasks have not begun; called under the rule's
     /// lock. Returns whether work is now available where there was none before.
-    pub(super) fn mirror(&self, work: bool, unstarted: usize) -> bool {
+    pub(crate) fn mirror(&self, work: bool, unstarted: usize) -> bool {
         // Relaxed: as in `unstarted`.
         self.unstarted.store(unstarted, Ordering::Relaxed);
         // Relaxed: written under the rule's lock. The word is stored only if its value changes,
@@ -166,7 +164,7 @@ impl Memory {
         changes && work
     }
 
-    pub(super) fn count_sleep(&self) {
+    pub(crate) fn count_sleep(&self) {
         // Relaxed: a statistic.
         self.sleeps.fetch_add(1, Ordering::Relaxed);
     }
@@ -183,7 +181,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn declare(&self, bytes: u64) {
+    pub(crate) fn declare(&self, bytes: u64) {
         allocator::declare(bytes);
         if self.is_ordered() {
             // The plan has already counted the bytes.
@@ -198,7 +196,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn undeclare(&self, bytes: u64) {
+    pub(crate) fn undeclare(&self, bytes: u64) {
         allocator::undeclare(bytes);
         if !self.is_ordered() {
             // Relaxed: as in `declare`.

@@ -1,9 +1,8 @@
-//! The queues of a pool's places, and their counters. This module depends neither on the pool nor
-//! on its workers.
+//! The queues of a pool's places, and their counters.
 
+use super::Queue;
 use crate::job::Task;
 use crate::layout::Layout;
-use crate::queue::Queue;
 use tidegate_policy::slots::Ledger;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 
@@ -52,19 +51,19 @@ impl Places {
         self.len() > 0 || self.any_away()
     }
 
-    pub(super) fn queue(&self, group: usize, strict: bool) -> &Queue {
+    pub(crate) fn queue(&self, group: usize, strict: bool) -> &Queue {
         let group = &self.groups[group];
         if strict { &group.strict } else { &group.open }
     }
 
-    pub(super) fn push(&self, group: usize, strict: bool, task: Task) {
+    pub(crate) fn push(&self, group: usize, strict: bool, task: Task) {
         // Release pairs with the Acquire in `len`. The task is counted before it is pushed, so that
         // the count never falls below 0.
         self.placed.fetch_add(1, Ordering::Release);
         self.queue(group, strict).push(task);
     }
 
-    pub(super) fn take(
+    pub(crate) fn take(
         &self,
         group: usize,
         strict: bool,
@@ -86,47 +85,29 @@ impl Places {
     }
 
     /// Whether a worker that gets a slot now could run a `wanted` task that waits in one of the
-    /// groups. The strict queues are included only if `strict` is set.
-    pub(crate) fn offer(
-        &self,
-        free: &FreeGroups,
-        strict: bool,
-        wanted: impl Fn(&Task) -> bool,
-    ) -> bool {
-        self.offer_of(free, strict, &wanted)
-    }
-
-    fn offer_of(&self, free: &FreeGroups, strict: bool, wanted: &dyn Fn(&Task) -> bool) -> bool {
-        self.groups.iter().zip(free).any(|(group, free)| {
-            group.open.holds(wanted) || (strict && *free && group.strict.holds(wanted))
-        })
-    }
-
-    /// Like `offer`, but takes the free CPU slots from the ledger.
-    pub(crate) fn offers(
-        &self,
-        ledger: &Ledger,
-        strict: bool,
-        wanted: impl Fn(&Task) -> bool,
-    ) -> bool {
-        self.len() > 0 && self.offer(&self.free_groups(ledger), strict, wanted)
+    /// groups. A strict task counts only if its group is `free`.
+    pub(crate) fn offer(&self, free: &FreeGroups, wanted: &dyn Fn(&Task) -> bool) -> bool {
+        let offers = |(group, free): (&Group, &bool)| {
+            group.open.holds(wanted) || (*free && group.strict.holds(wanted))
+        };
+        self.groups.iter().zip(free).any(offers)
     }
 
     /// Whether a worker runs a task of a group to which it does not belong.
-    pub(super) fn any_away(&self) -> bool {
+    pub(crate) fn any_away(&self) -> bool {
         // Relaxed: a hint.
         self.away.load(Ordering::Relaxed) > 0
     }
 
     /// Whether a worker outside this group runs one of its tasks.
-    pub(super) fn is_away(&self, group: usize) -> bool {
+    pub(crate) fn is_away(&self, group: usize) -> bool {
         // Relaxed: a hint.
         self.groups[group].away.load(Ordering::Relaxed) > 0
     }
 
     /// Updates the counts for a worker that ran a task of group `before` from outside that group,
     /// and now runs a task of group `home` from outside.
-    pub(super) fn move_away(&self, before: Option<usize>, home: Option<usize>) {
+    pub(crate) fn move_away(&self, before: Option<usize>, home: Option<usize>) {
         if let Some(before) = before {
             // Relaxed, here and below: hints.
             self.groups[before].away.fetch_sub(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! A worker's position on the machine.
 
-use super::Binding;
+use super::binding::Binding;
 use crate::cells::Hint;
 
 #[derive(Default)]

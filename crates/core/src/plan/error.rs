@@ -5,7 +5,7 @@ use std::panic::Location;
 use tidegate_policy::show_size;
 
 /// Displays a number of bytes in human-readable form.
-pub(super) struct Size(pub(super) u64);
+pub(crate) struct Size(pub(crate) u64);
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,7 +102,7 @@ impl fmt::Display for Holder {
 const NAMED: usize = 5;
 
 /// Formats the holders, largest first.
-pub(super) struct Holders<'a>(pub(super) &'a [Holder]);
+pub(crate) struct Holders<'a>(pub(crate) &'a [Holder]);
 
 impl fmt::Display for Holders<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,28 +1,23 @@
 //! The plan of a pool that keeps the depth-first order ([`tidegate_policy::memory::plan`]), and the
 //! mapping of the plan's names to tasks, scopes and threads.
 //!
-//! This module does not depend on the pool or its workers: it identifies threads by numbers, and
-//! wakes sleeping threads through [`Event`]s. The plan is the only place that holds a forked task
-//! until it begins. Tasks that come from outside, or that go to a place or an inbox, are unknown to
+//! It identifies threads by numbers, tasks and scopes by addresses. The plan is the only place that
+//! holds a forked task until it begins. Tasks that come from outside, or that go to a place or an inbox, are unknown to
 //! the plan until they begin; they come after all others.
 
 use super::error::{Holder, ReservationError};
 use crate::job::{HalfHeader, Task};
-use crate::scope::ScopeCore;
-use crate::worker::Event;
-use crate::worker::wait::Awaited;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
-use std::sync::Arc;
 use tidegate_policy::memory::book::{self, Answer, Book, Until};
 use tidegate_policy::memory::plan::{Command, Next, Reply};
 use tidegate_policy::trace::{Orders, StreamRecorder};
 use tidegate_policy::{MemoryPolicy, Rng};
 use tidegate_sync::seed;
 
-pub(super) struct Ordered {
+pub(crate) struct Ordered<E> {
     plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
     /// Maps a task's address to the plan's name for the task. An entry lasts from the fork until
     /// the task begins or, for a half, until its joiner resumes.
@@ -31,28 +26,40 @@ pub(super) struct Ordered {
     /// of the scope until the scope ends.
     scopes: ByAddress<book::Scope>,
     /// For each thread, the events that its tasks sleep on, innermost last.
-    asleep: Vec<Vec<Arc<Event>>>,
+    asleep: Vec<Vec<E>>,
+    /// Creates an event for which the calling thread will sleep.
+    event: fn() -> E,
     /// For each thread, the unanswered requests of its tasks, innermost last.
     asks: Vec<Vec<Request>>,
     /// The granted requests, indexed by the number of the reservation.
     reservations: Vec<Option<Request>>,
     rng: Rng,
     /// Whether the last rescue found no task to begin, and the plan has not changed since.
-    pub(super) in_vain: bool,
+    pub(crate) in_vain: bool,
     /// The value of `in_vain` before the current change.
     was_in_vain: bool,
 }
 
 /// The number of bytes requested, and the source location of the request.
-pub(super) type Request = (u64, &'static Location<'static>);
+pub(crate) type Request = (u64, &'static Location<'static>);
 
-pub(super) enum Step {
+pub(crate) enum Step<E> {
     /// Run this task. If the task was stolen, the number is that of its victim.
     Start(Task, Option<usize>),
     /// Give the slot to the thread that sleeps on this event.
-    Wake(Arc<Event>),
+    Wake(E),
     /// Search again: a large request has come one step closer to its grant.
     Again,
+}
+
+/// What a task waits for; halves and scopes by their addresses.
+#[derive(Clone, Copy)]
+pub(crate) enum Awaits {
+    Half(usize),
+    Scope(usize),
+    Memory,
+    /// An event outside the pool.
+    Outside,
 }
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
@@ -88,23 +95,25 @@ fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     &mut list[at]
 }
 
-pub(super) fn address<T>(of: &T) -> usize {
+pub(crate) fn address<T>(of: &T) -> usize {
     std::ptr::from_ref(of).addr()
 }
 
-impl Ordered {
+impl<E: Clone> Ordered<E> {
     /// Creates the plan for this policy. Returns `None` if the policy does not keep the depth-first
     /// order.
-    pub(super) fn new(
+    pub(crate) fn new(
         memory: MemoryPolicy,
         workers: usize,
         recorder: Option<StreamRecorder>,
+        event: fn() -> E,
     ) -> Option<Self> {
         Some(Self {
             plan: Orders::new(memory, workers, recorder.map(RefCell::new))?,
             tasks: HashMap::default(),
             scopes: HashMap::default(),
             asleep: vec![],
+            event,
             asks: vec![],
             reservations: vec![],
             rng: Rng::new(seed::worker_seed(workers)),
@@ -113,27 +122,27 @@ impl Ordered {
         })
     }
 
-    pub(super) fn recorder(&self) -> Option<&RefCell<StreamRecorder>> {
+    pub(crate) fn recorder(&self) -> Option<&RefCell<StreamRecorder>> {
         self.plan.recorder().as_ref()
     }
 
-    pub(super) fn book(&self) -> &Book {
+    pub(crate) fn book(&self) -> &Book {
         self.plan.plan().book()
     }
 
-    pub(super) fn has_parked(&self) -> bool {
+    pub(crate) fn has_parked(&self) -> bool {
         self.plan.plan().has_parked()
     }
 
-    pub(super) fn unstarted(&self) -> usize {
+    pub(crate) fn unstarted(&self) -> usize {
         self.plan.plan().unstarted()
     }
 
-    pub(super) fn has_work(&mut self) -> bool {
+    pub(crate) fn has_work(&mut self) -> bool {
         self.apply(Command::HasWork).is_yes()
     }
 
-    pub(super) fn set_workers(&mut self, workers: usize) {
+    pub(crate) fn set_workers(&mut self, workers: usize) {
         self.apply(Command::SetWorkers(workers));
     }
 
@@ -145,12 +154,12 @@ impl Ordered {
     }
 
     /// Called before each change of the plan: a rescue may find a task again afterwards.
-    pub(super) fn turn(&mut self) {
+    pub(crate) fn turn(&mut self) {
         self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
     }
 
     /// Returns the events of the sleeping threads whose requests can be answered now.
-    pub(super) fn settle(&mut self) -> Vec<Arc<Event>> {
+    pub(crate) fn settle(&mut self) -> Vec<E> {
         let mut answered = vec![];
         while let Some(t) = self.apply(Command::Settle).thread() {
             answered.push(self.wakes(t));
@@ -160,11 +169,7 @@ impl Ordered {
 
     /// Adds tasks that thread `t` has forked. Returns an event to sleep on if the thread must give
     /// its slot to one of them.
-    pub(super) fn fork(
-        &mut self,
-        t: usize,
-        tasks: impl Iterator<Item = Task>,
-    ) -> Option<Arc<Event>> {
+    pub(crate) fn fork(&mut self, t: usize, tasks: impl Iterator<Item = Task>) -> Option<E> {
         let moved = tasks.map(|task| self.put(t, task)).count();
         let gives_way = moved > 0 && self.apply(Command::GivesWay(t)).is_yes();
         gives_way.then(|| self.sleeps(t))
@@ -194,37 +199,41 @@ impl Ordered {
     }
 
     /// Announces that the scope has a task that the plan will not know about until the task begins.
-    pub(super) fn expect(&mut self, scope: &ScopeCore) {
-        let scope = self.open(address(scope));
+    pub(crate) fn expect(&mut self, scope: usize) {
+        let scope = self.open(scope);
         self.apply(Command::Expect(scope));
     }
 
-    pub(super) fn close(&mut self, scope: &ScopeCore) {
-        if let Some(scope) = self.scopes.remove(&address(scope)) {
+    pub(crate) fn close(&mut self, scope: usize) {
+        if let Some(scope) = self.scopes.remove(&scope) {
             self.apply(Command::Close(scope));
         }
     }
 
     /// Chooses the next step of thread `t`, which has no frames.
-    pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
+    pub(crate) fn next(
+        &mut self,
+        t: usize,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Step<E>> {
         let next = self.plan.apply(Command::Next(t), draw).next()?;
         Some(self.step(next))
     }
 
     /// Chooses the next step of thread `t` in a rescue, while all threads wait.
-    pub(super) fn rescue(&mut self, t: usize) -> Option<Step> {
+    pub(crate) fn rescue(&mut self, t: usize) -> Option<Step<E>> {
         let next = self.apply(Command::Rescue(t)).next();
         self.in_vain = next.is_none();
         Some(self.step(next?))
     }
 
     /// Resumes the first parked task.
-    pub(super) fn resume_parked(&mut self) -> Option<Step> {
+    pub(crate) fn resume_parked(&mut self) -> Option<Step<E>> {
         let next = self.apply(Command::ResumeParked).next()?;
         Some(self.step(next))
     }
 
-    fn step(&mut self, next: Next<Task>) -> Step {
+    fn step(&mut self, next: Next<Task>) -> Step<E> {
         match next {
             Next::Start(task, victim) => Step::Start(task, victim),
             Next::Resume(t) => Step::Wake(self.wakes(t)),
@@ -233,23 +242,23 @@ impl Ordered {
     }
 
     /// Takes a task of the scope that thread `t` waits for, if such a task is next in order.
-    pub(super) fn next_of(&mut self, t: usize, scope: &ScopeCore) -> Option<Task> {
+    pub(crate) fn next_of(&mut self, t: usize, scope: usize) -> Option<Task> {
         self.in_vain = self.was_in_vain;
-        let scope = *self.scopes.get(&address(scope))?;
+        let scope = *self.scopes.get(&scope)?;
         let task = self.apply(Command::NextOf(t, scope)).taken();
         self.in_vain = self.was_in_vain && task.is_none();
         task
     }
 
     /// Takes a half back. Returns `false` if the half has already begun.
-    pub(super) fn take_back(&mut self, half: &HalfHeader) -> bool {
+    pub(crate) fn take_back(&mut self, half: &HalfHeader) -> bool {
         let name = self.tasks.get(&address(half)).copied();
         let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
         taken.is_some() && self.tasks.remove(&address(half)).is_some()
     }
 
     /// Records that a task begins on thread `t`, wherever the task was taken from.
-    pub(super) fn begin(&mut self, t: usize, task: &Task) {
+    pub(crate) fn begin(&mut self, t: usize, task: &Task) {
         let (is_half, header) = (task.half().is_some(), task.as_raw().addr().get());
         let known = if is_half {
             self.tasks.contains_key(&header)
@@ -266,39 +275,35 @@ impl Ordered {
         });
     }
 
-    pub(super) fn end(&mut self, t: usize) {
+    pub(crate) fn end(&mut self, t: usize) {
         self.apply(Command::End(t));
     }
 
-    pub(super) fn leave(&mut self, t: usize) {
+    pub(crate) fn leave(&mut self, t: usize) {
         self.apply(Command::Leave(t));
     }
 
-    pub(super) fn blocks(&mut self, t: usize, blocks: bool) {
+    pub(crate) fn blocks(&mut self, t: usize, blocks: bool) {
         self.apply(Command::Blocks(t, blocks));
     }
 
-    pub(super) fn waits(&mut self, t: usize, awaited: Awaited<'_>) {
+    /// Records that the topmost task of thread `t` waits.
+    pub(crate) fn waits(&mut self, t: usize, awaited: Awaits) {
         let until = match awaited {
-            Awaited::Half(half) | Awaited::HalfUnwinding(half) => {
-                let half = self.tasks.get(&address(half)).copied();
-                half.map(Until::Half)
-            }
-            Awaited::Scope(scope) => {
-                let scope = self.scopes.get(&address(scope)).copied();
-                scope.map(Until::Scope)
-            }
-            Awaited::Outside(_) => None,
+            Awaits::Half(half) => self.tasks.get(&half).copied().map(Until::Half),
+            Awaits::Scope(scope) => self.scopes.get(&scope).copied().map(Until::Scope),
+            Awaits::Outside => None,
             // The plan has known about this wait since `ask`.
-            Awaited::Memory(_) => return,
+            Awaits::Memory => return,
         };
         self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
     }
 
-    pub(super) fn goes_on(&mut self, t: usize, awaited: Awaited<'_>) {
+    /// Records that the wait of the topmost task of thread `t` has ended.
+    pub(crate) fn goes_on(&mut self, t: usize, awaited: Awaits) {
         self.apply(Command::GoesOn(t));
-        if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
-            if let Some(name) = self.tasks.remove(&address(half)) {
+        if let Awaits::Half(half) = awaited {
+            if let Some(name) = self.tasks.remove(&half) {
                 self.apply(Command::Joined(name));
             }
         }
@@ -306,11 +311,11 @@ impl Ordered {
 
     /// Requests memory for thread `t`. If there is no answer yet, returns the event that the thread
     /// must sleep on before it calls [`answer`](Self::answer).
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &mut self,
         t: usize,
         request: Request,
-    ) -> Result<Result<book::Reservation, ReservationError>, Arc<Event>> {
+    ) -> Result<Result<book::Reservation, ReservationError>, E> {
         let answer = self.apply(Command::Ask(t, request.0)).answer();
         match answer.expect("a request is answered at once") {
             Answer::Granted(reservation) => Ok(Ok(self.granted(reservation, request))),
@@ -323,7 +328,7 @@ impl Ordered {
     }
 
     /// Returns the answer to the request of thread `t`, which was woken because there is one.
-    pub(super) fn answer(&mut self, t: usize) -> Result<book::Reservation, ReservationError> {
+    pub(crate) fn answer(&mut self, t: usize) -> Result<book::Reservation, ReservationError> {
         let request = self.asks[t].pop().expect("a thread that asked");
         match self.apply(Command::Answer(t)).answer() {
             Some(Answer::Granted(reservation)) => Ok(self.granted(reservation, request)),
@@ -339,7 +344,7 @@ impl Ordered {
 
     /// Ends a reservation. `t` is the thread that drops the reservation, if that thread belongs to
     /// the pool.
-    pub(super) fn give_back(&mut self, t: Option<usize>, reservation: book::Reservation) {
+    pub(crate) fn give_back(&mut self, t: Option<usize>, reservation: book::Reservation) {
         let (bytes, _) = self.reservations[reservation.index()]
             .take()
             .expect("a granted reservation");
@@ -348,7 +353,7 @@ impl Ordered {
 
     /// Sets the budget. If `bytes` is too low, returns the lowest valid budget as the error.
     /// Returns `None` if the plan has no budget.
-    pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
+    pub(crate) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
         let (_, serial) = self.plan.plan().budget()?;
         if bytes < serial {
             return Some(Err(serial));
@@ -359,7 +364,7 @@ impl Ordered {
 
     /// Returns the request that thread `t` waits for, and the budget, or `None` if either is
     /// missing. This does not change the plan, so a rescue that has failed need not be retried.
-    pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
+    pub(crate) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
         self.in_vain = self.was_in_vain;
         let (budget, _) = self.plan.plan().budget()?;
         Some((*self.asks.get(t)?.last()?, budget))
@@ -367,21 +372,21 @@ impl Ordered {
 
     /// Creates an event for thread `t` and returns it. The thread must sleep on the event until the
     /// plan wakes it.
-    fn sleeps(&mut self, t: usize) -> Arc<Event> {
-        let event = Arc::new(Event::for_this_thread());
+    fn sleeps(&mut self, t: usize) -> E {
+        let event = (self.event)();
         entry(&mut self.asleep, t).push(event.clone());
         event
     }
 
     /// Removes and returns the event that thread `t` sleeps on.
-    fn wakes(&mut self, t: usize) -> Arc<Event> {
+    fn wakes(&mut self, t: usize) -> E {
         let event = entry(&mut self.asleep, t).pop();
         event.expect("the plan wakes only sleeping threads")
     }
 
     /// Returns the reservations, grouped by the source location where they were made, largest
     /// first.
-    pub(super) fn holders(&self) -> Vec<Holder> {
+    pub(crate) fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<Holder> = vec![];
         for (bytes, at) in self.reservations.iter().flatten() {
             if let Some(holder) = holders.iter_mut().find(|holder| holder.at == *at) {

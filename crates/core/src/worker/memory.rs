@@ -1,25 +1,25 @@
-//! The operations that other modules perform on a pool's memory; [`crate::memory`] lists them.
+//! What a worker and its pool do with the memory that tasks declare ([`crate::plan`]).
 //!
 //! In a pool without a plan, they do nothing. The same holds in a child process made by `fork`,
 //! because another thread may have held the plan's lock during the fork.
 
-use super::error::{Holders, ReservationError, Size};
-use super::ordered::{Ordered, Request, Step};
-use super::sleepers;
-use super::state::Memory;
+use super::wait::{self, Awaited};
+use super::watch;
+use super::{Event, Worker, WorkerThread};
 use crate::job::{HalfHeader, Task};
+use crate::plan::{self, Awaits, Holders, Request, ReservationError, Round, Size, Step, address};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::sleep::wake;
-use crate::worker::Event;
-use crate::worker::WorkerThread;
-use crate::worker::wait::{self, Awaited};
-use crate::worker::watch;
 use std::sync::Arc;
 use tidegate_policy::memory::book;
 use tidegate_policy::show_size;
 use tidegate_sync::lock::MutexGuard;
 use tidegate_sync::stderr::print_line;
+
+/// The memory of a pool. A thread that sleeps for memory is woken by an event.
+pub(crate) type Memory = plan::Memory<Arc<Event>>;
+type Ordered = plan::Ordered<Arc<Event>>;
 
 /// Which planned task a worker looks for, and in which situation.
 pub(crate) enum Look<'a> {
@@ -37,7 +37,7 @@ pub(crate) enum Look<'a> {
 
 /// Reserves memory, and waits for it if necessary. Returns `None` for 0 bytes, or in a pool without
 /// a plan.
-pub(super) fn reserve(
+pub(crate) fn reserve(
     worker: WorkerThread<'_>,
     request: Request,
 ) -> Result<Option<book::Reservation>, ReservationError> {
@@ -49,7 +49,7 @@ pub(super) fn reserve(
     let reservation = if memory.is_ordered() {
         Some(ask(worker, request)?)
     } else {
-        sleepers::sleep_off(worker, bytes);
+        sleep_off(worker, bytes);
         None
     };
     memory.declare(bytes);
@@ -71,7 +71,7 @@ fn ask(worker: WorkerThread<'_>, request: Request) -> Result<book::Reservation, 
 }
 
 /// Releases a reservation of `bytes` bytes. `parts` are its grants in the plan.
-pub(super) fn release(
+pub(crate) fn release(
     pool: &PoolInner,
     bytes: u64,
     parts: impl Iterator<Item = book::Reservation>,
@@ -90,11 +90,20 @@ pub(super) fn release(
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
     let mut plan = lock(pool)?;
     let result = with(&mut plan);
-    if pool.memory.settle(plan) {
+    if settle(pool, plan) {
         // The change may have allowed a task to begin, and no other call publishes that task.
         wake::work_visible(pool, None);
     }
     Some(result)
+}
+
+/// Ends a change of the plan: wakes the threads whose requests it answers. Returns whether it has
+/// made work available where there was none before.
+fn settle(pool: &PoolInner, plan: MutexGuard<'_, Ordered>) -> bool {
+    let (answered, rises) = pool.memory.settle(plan);
+    // The thread that changed the plan may be in the middle of a task, so it keeps its slot.
+    answered.iter().for_each(Event::open_owed);
+    rises
 }
 
 /// Locks the plan for a change, if the pool has one.
@@ -113,7 +122,7 @@ pub(crate) fn fork(
     let mut plan = lock(worker.pool())?;
     let event = plan.fork(worker.index, tasks);
     // The caller publishes the work.
-    let _ = worker.pool().memory.settle(plan);
+    let _ = settle(worker.pool(), plan);
     event
 }
 
@@ -150,10 +159,10 @@ impl Look<'_> {
         }
     }
 
-    fn step(&mut self, plan: &mut Ordered, thread: usize) -> Option<Step> {
+    fn step(&mut self, plan: &mut Ordered, thread: usize) -> Option<Step<Arc<Event>>> {
         match self {
             Self::Next(draw) => plan.next(thread, draw),
-            Self::Of(scope) => Some(Step::Start(plan.next_of(thread, scope)?, None)),
+            Self::Of(scope) => Some(Step::Start(plan.next_of(thread, address(*scope))?, None)),
             Self::Rescue => plan.rescue(thread),
             Self::Parked => plan.resume_parked(),
         }
@@ -197,14 +206,29 @@ pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
     change(worker.pool(), |plan| plan.blocks(worker.index, blocks));
 }
 
+impl From<Awaited<'_>> for Awaits {
+    fn from(awaited: Awaited<'_>) -> Self {
+        match awaited {
+            Awaited::Half(half) | Awaited::HalfUnwinding(half) => Self::Half(address(half)),
+            Awaited::Scope(scope) => Self::Scope(address(scope)),
+            Awaited::Memory(_) => Self::Memory,
+            Awaited::Outside(_) => Self::Outside,
+        }
+    }
+}
+
 /// Records that the worker's topmost task waits.
 pub(crate) fn waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    change(worker.pool(), |plan| plan.waits(worker.index, awaited));
+    change(worker.pool(), |plan| {
+        plan.waits(worker.index, awaited.into())
+    });
 }
 
 /// Records that the wait of the worker's topmost task has ended.
 pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    change(worker.pool(), |plan| plan.goes_on(worker.index, awaited));
+    change(worker.pool(), |plan| {
+        plan.goes_on(worker.index, awaited.into())
+    });
 }
 
 /// Announces that the scope has a task that the plan does not know about, because the task comes
@@ -213,13 +237,13 @@ pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
     // Not `change`, which wakes threads: the caller may hold the ledger, and a new task answers no
     // request.
     if let Some(mut plan) = pool.memory.ordered() {
-        plan.expect(scope);
+        plan.expect(address(scope));
     }
 }
 
 /// Records that the scope has ended.
 pub(crate) fn close(pool: &PoolInner, scope: &ScopeCore) {
-    change(pool, |plan| plan.close(scope));
+    change(pool, |plan| plan.close(address(scope)));
 }
 
 /// Changes the budget; the error is a message for the user.
@@ -254,5 +278,99 @@ pub(crate) fn report_stall(worker: WorkerThread<'_>) {
             Size(budget),
             Holders(&holders)
         ));
+    }
+}
+
+/// Sleeps for as many rounds as the hybrid rule demands for this many bytes.
+fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
+    let memory = &worker.pool().memory;
+    let Some(mut sleepers) = memory.sleepers() else {
+        return;
+    };
+    let rounds = sleepers.rounds(worker.index, bytes);
+    if rounds == 0 {
+        return;
+    }
+    let event = Arc::new(Event::for_this_thread());
+    sleepers
+        .at(own_cpu_slot(worker))
+        .sleep(rounds, event.clone());
+    let _ = memory.mirror(true, 0);
+    drop(sleepers);
+    memory.count_sleep();
+    wait::until(worker, Awaited::Memory(&event));
+}
+
+/// Advances the rounds, and wakes a sleeper whose round has come. Returns whether a sleeper was
+/// woken. If so, it may have received the worker's slot.
+pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
+    let memory = &worker.pool().memory;
+    if !memory.has_work() {
+        return false;
+    }
+    let Some(mut sleepers) = memory.sleepers() else {
+        return false;
+    };
+    let cpu_slot = own_cpu_slot(worker);
+    let due = match round {
+        Round::Passes => sleepers.at(cpu_slot).pass(),
+        Round::PassesSomewhere => sleepers.pass_somewhere(cpu_slot, |s| is_held(worker, s)),
+        Round::Skipped => sleepers.skip(cpu_slot),
+    };
+    let _ = memory.mirror(sleepers.any(), 0);
+    drop(sleepers);
+    due.inspect(Event::open_kept).is_some()
+}
+
+/// Resets the thread's count of granted bytes. Called when a thread without frames begins a task.
+pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
+    if let Some(mut sleepers) = worker.pool().memory.sleepers() {
+        *sleepers.granted(worker.index) = 0;
+    }
+}
+
+/// Whether any thread holds the CPU slot. Hints are checked first, to avoid the pool's lock. A
+/// thread that was granted the CPU slot but does not run yet has set no hint, so the ledger is
+/// checked, too.
+fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
+    let pool = worker.pool();
+    let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);
+    pool.workers().any(has_it) || pool.ledger().cpu_slots().is_taken(cpu_slot)
+}
+
+fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
+    worker.position.cpu_slot().unwrap_or(worker.index)
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::pool::members;
+    use crate::worker::{Admission, Membership};
+    use crate::{Pool, policy::SharePolicy};
+    use tidegate_policy::slots::Status;
+
+    /// One thread runs. The other thread was granted the other CPU slot but does not run yet, so it
+    /// has set no hint.
+    #[test]
+    fn granted_slot_counts_before_thread_runs() {
+        let builder = Pool::builder().workers(2).share(SharePolicy::Off);
+        let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
+        let pool = PoolInner::bare(builder.options().unwrap());
+        let admitted = members::admit_all(&pool, 2);
+        let (own, granted) = (admitted[0], admitted[1]);
+        let there = pool.ledger().cpu_slots().at(granted).unwrap();
+        let membership = Membership::enter(pool.clone(), Admission::granted(own));
+        let worker = membership.current();
+        let event = Arc::new(Event::for_this_thread());
+        let sleepers = || pool.memory.sleepers().unwrap();
+        sleepers().at(there).sleep(1, event);
+        let _ = pool.memory.mirror(true, 0);
+
+        assert!(!wake_sleeper(worker, Round::PassesSomewhere));
+        assert_eq!(pool.change().stop(granted, Status::Idle), None);
+        assert!(wake_sleeper(worker, Round::PassesSomewhere));
+        drop(membership);
+        std::mem::forget(pool);
     }
 }

@@ -1,11 +1,8 @@
 //! The positions of workers: their CPU slots, groups and distances, and the places whose tasks they
 //! run from outside.
 
-use super::PlaceId;
-use super::take::take_elsewhere;
-use crate::job::Task;
+use super::{Worker, WorkerThread};
 use crate::pool::PoolInner;
-use crate::worker::{Worker, WorkerThread};
 
 /// Binds the worker's thread to the CPU of its CPU slot.
 pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
@@ -21,19 +18,7 @@ pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
     pool.layout().distance(cpu_slot(a), cpu_slot(b))
 }
 
-/// Returns the smallest place that this worker belongs to.
-pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
-    let layout = worker.pool().layout();
-    PlaceId::new(layout, layout.smallest(worker.position.cpu_slot()))
-}
-
-/// Returns the number of the smallest place that this worker belongs to, if it has a CPU slot.
-pub fn number_here(worker: WorkerThread<'_>) -> Option<usize> {
-    let slot = worker.position.cpu_slot();
-    slot.map(|_| place(worker).number())
-}
-
-pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
+pub(crate) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
     let layout = worker.pool().layout();
     layout.is_around(worker.position.cpu_slot(), group)
 }
@@ -78,12 +63,13 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
 
 /// Returns the workers that run a task of one of this worker's places without belonging to that
 /// place.
-pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
+pub(super) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
     let (pool, layout) = (worker.pool(), worker.pool().layout());
     let mut takers = vec![];
-    let mut around = (pool.places.any_away()).then(|| layout.smallest(worker.position.cpu_slot()));
+    let mut around =
+        (pool.sources.places.any_away()).then(|| layout.smallest(worker.position.cpu_slot()));
     while let Some(group) = around {
-        let away = pool.places.is_away(group);
+        let away = pool.sources.places.is_away(group);
         let runs_it = |worker: &Worker| worker.position.home.get() == Some(group);
         for t in 0..if away { pool.worker_count() } else { 0 } {
             if t != worker.index && pool.worker_if(t).is_some_and(runs_it) {
@@ -95,29 +81,18 @@ pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = us
     takers.into_iter()
 }
 
-/// Called by a searching worker to take a task from another place. Until [`come_home`] is called,
-/// that place's workers also try to steal the forks of this task from this worker.
-pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
-    let (task, group) = take_elsewhere(worker)?;
-    // If the worker has moved to that place to take the task, it does not run the task from
-    // outside.
-    let home = Some(group).filter(|group| !is_in_group(worker, *group));
-    set_home(worker, home);
-    Some(task)
-}
-
 /// Called when the task at the base of this worker's stack has ended. The worker no longer runs a
 /// task of a group to which it does not belong.
 #[inline]
-pub(crate) fn come_home(worker: WorkerThread<'_>) {
+pub(super) fn come_home(worker: WorkerThread<'_>) {
     if worker.position.home.get().is_some() {
         set_home(worker, None);
     }
 }
 
 /// Sets the group whose task this worker runs from outside.
-fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
-    let places = &worker.pool().places;
+pub(super) fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
+    let places = &worker.pool().sources.places;
     places.move_away(worker.position.home.get(), home);
     worker.position.home.set(home);
 }
