@@ -5,6 +5,7 @@ use super::wait_for_vacancy;
 use crate::broadcast;
 use crate::builder::Builder;
 use crate::handle::Pool;
+use crate::job::Task;
 use crate::place::{self, PlaceId};
 use crate::scope::{self, Scope};
 use crate::sleep::wake;
@@ -12,6 +13,7 @@ use crate::spawn;
 use crate::worker::{WorkerThread, run};
 use tidegate_policy::{Priority, QueueKind};
 use tidegate_sync::Arc;
+use tidegate_sync::lock::Mutex;
 use tidegate_sync::model::check_part;
 use tidegate_sync::park::Parker;
 
@@ -41,6 +43,44 @@ fn check_put(
                 second.park();
             });
         });
+    });
+}
+
+/// Like `check_put`, but the other worker waits for the scope to which the task belongs, and the
+/// caller runs no task of that scope.
+fn check_put_for_waiter(
+    with: impl Fn(Builder) -> Builder + Send + Sync + 'static,
+    put: impl Fn(WorkerThread<'_>, Task) + Send + Sync + 'static,
+) {
+    check_part(move || {
+        let builder = Pool::builder().workers(2).spare_threads(0);
+        let pool = with(builder).build().expect("valid options");
+        let [begun, ready, ran] = [(); 3].map(|()| Parker::new());
+        let made = Mutex::new(None);
+        let waits = || {
+            begun.park();
+            scope::scope(here(), |scope| {
+                let body = |_: &Scope<'_>| {
+                    loom::stop_exploring();
+                    ran.unpark();
+                };
+                let task = scope.task(body, Some(here()));
+                task.count();
+                // loom does not see how the thread that creates the queue publishes it.
+                let _ = scope::core(scope).queue();
+                *made.lock() = Some(task);
+                loom::explore();
+                ready.unpark();
+            });
+        };
+        let puts = || {
+            begun.unpark();
+            ready.park();
+            let task = made.lock().take().expect("a task");
+            put(here(), task);
+            ran.park();
+        };
+        pool.install(|| crate::join(waits, puts));
     });
 }
 
@@ -164,4 +204,34 @@ fn loom_inbox_wakes_its_worker() {
             });
         },
     );
+}
+
+#[test]
+fn loom_stolen_batch_wakes_waiter() {
+    check_put_for_waiter(
+        |builder| builder,
+        |current, task| {
+            current.keep_in_batch(task);
+            wake::work_visible(current.pool(), Some(current.worker()));
+        },
+    );
+}
+
+#[test]
+fn loom_scope_queue_wakes_waiter() {
+    check_put_for_waiter(|builder| builder, run::pass_on);
+}
+
+#[test]
+fn loom_open_place_wakes_waiter() {
+    check_put_for_waiter(one_place_each, |current, task| {
+        place::put_at(current.pool(), other_place(current, false), task);
+    });
+}
+
+#[test]
+fn loom_strict_place_wakes_waiter() {
+    check_put_for_waiter(one_place_each, |current, task| {
+        place::put_at(current.pool(), other_place(current, true), task);
+    });
 }

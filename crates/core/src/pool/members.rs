@@ -72,11 +72,20 @@ pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
 
 /// Whether the pool has no threads because the system refused to start them.
 pub(crate) fn is_alone(pool: &PoolInner) -> bool {
+    may_be_alone(pool) && has_no_threads(pool, &pool.ledger())
+}
+
+/// Like [`is_alone`], for a caller that has locked the ledger.
+pub(crate) fn is_alone_in(pool: &PoolInner, ledger: &Ledger) -> bool {
+    may_be_alone(pool) && has_no_threads(pool, ledger)
+}
+
+fn may_be_alone(pool: &PoolInner) -> bool {
     // Relaxed: if the pool has no threads, only the thread that creates the pool has written the
     // flag.
     let refused = pool.refused.load(Ordering::Relaxed);
     // A closed pool never takes guests.
-    refused && pool.kind().may_grow() && has_no_threads(pool, &pool.ledger())
+    refused && pool.kind().may_grow()
 }
 
 fn has_no_threads(pool: &PoolInner, ledger: &Ledger) -> bool {

@@ -2,7 +2,7 @@
 //! docs/sources.md explains why no work is missed.
 
 use crate::job::Task;
-use crate::pool::PoolInner;
+use crate::pool::{PoolInner, members};
 use crate::scope::ScopeCore;
 use crate::sources::FreeGroups;
 use crate::worker::{HOPS, Worker, WorkerThread};
@@ -86,7 +86,8 @@ pub(super) struct Seen {
     /// Whether any thread of the pool is running.
     runs: bool,
     /// The groups whose strict tasks a waiter could run, first for a waiter that never has a CPU
-    /// slot: none, because it would only take the slot from a thread that can run the task.
+    /// slot: none, because it would only take the slot from a thread that can run the task. But in
+    /// a pool without threads, guests run all tasks.
     free: [FreeGroups; 2],
     /// The scopes that have tasks in their own queues, once a waiter's scope was looked up. Read
     /// once for all waiters: there may be many such queues, and the ledger is locked.
@@ -99,7 +100,7 @@ impl Seen {
         Self {
             queued: pool.memory.can_rescue() || pool.sources.has_unplaced(),
             runs: ledger.running().next().is_some(),
-            free: [vec![false; free.len()], free],
+            free: [vec![members::is_alone_in(pool, ledger); free.len()], free],
             scopes: OnceCell::new(),
         }
     }
@@ -168,6 +169,7 @@ fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) -> bool {
     let awaited = |task: &Task| waiter.waiting.is_for(task);
     let kept = |w: &Worker| waiter.waiting.is_for_a_scope() && w.stolen_batch.holds(awaited);
     match publisher {
+        Some(publisher) if kept(publisher) => true,
         // A scope's waiter may take from an alternative queue; a joiner may not.
         Some(publisher) if publisher.alt_queue.is_some() => waiter.awaits_scope_of(publisher),
         Some(publisher) => leads_to(pool, waiter, publisher),
@@ -207,4 +209,46 @@ fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
 pub(crate) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
     let member = &worker.membership;
     pool.is_over() && member.is_guest.get() && !member.is_blocking.get()
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use crate::Pool;
+    use crate::place::{places, put_at};
+    use crate::pool::{PoolInner, enter, members};
+    use crate::scope::{Scope, scope};
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use tidegate_policy::SharePolicy;
+    use tidegate_policy::slots::Status;
+
+    /// In a pool without threads, a guest runs the strict tasks of all places.
+    #[test]
+    fn guest_of_threadless_pool_sees_strict_task() {
+        let builder = Pool::builder().workers(2).share(SharePolicy::Off);
+        let builder = builder.places("each:1".parse().expect("a kind of places"));
+        let pool = PoolInner::bare(builder.options().expect("valid options"));
+        for admitted in members::admit_all(&pool, 2) {
+            members::refuse(&pool, admitted);
+        }
+        let (made, task) = channel();
+        thread::scope(|threads| {
+            let pool = &pool;
+            threads.spawn(move || {
+                let (guest, task) = task.recv().expect("the guest makes it");
+                while pool.ledger().status(guest) != Status::Waiting {
+                    thread::yield_now();
+                }
+                put_at(pool, places(pool)[1].strict(), task);
+            });
+            enter::take_part(pool, None, |guest| {
+                scope(guest, |scope: &Scope<'_>| {
+                    let task = scope.task(|_| (), Some(guest));
+                    task.count();
+                    made.send((guest.index, task)).expect("a receiver");
+                });
+            });
+        });
+        std::mem::forget(pool);
+    }
 }

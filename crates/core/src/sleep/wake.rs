@@ -22,7 +22,7 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     work_visible_in(pool, publisher, publisher);
 }
 
-/// Like `work_visible`, for a task in the queue of a class, which no waiter can rob.
+/// Like `work_visible`, for a task in a queue, which no waiter can rob from the publisher.
 pub(crate) fn work_queued(pool: &PoolInner, publisher: Option<&Worker>) {
     work_visible_in(pool, publisher, None);
 }

@@ -116,6 +116,6 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
             wake::wake_joiner(worker.pool(), joiner);
         }
     }
-    wake::work_visible(worker.pool(), Some(worker.worker()));
+    wake::work_queued(worker.pool(), Some(worker.worker()));
     simulated::switch("queues a task");
 }
