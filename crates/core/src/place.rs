@@ -14,7 +14,6 @@ use crate::pool::enter;
 use crate::scope::Scope;
 use crate::simulated;
 use crate::sleep::wake;
-use crate::spawn;
 use crate::worker::WorkerThread;
 use crate::worker::memory;
 use crate::worker::{carry, stand};
@@ -225,6 +224,9 @@ impl<'scope> Scope<'scope> {
         let task = self.task(move |scope| carried.run(|| f(scope)), WorkerThread::get());
         task.count();
         put_at(pool, place, task);
-        spawn::answer_signals(pool);
+        if let Some(current) = WorkerThread::of(pool) {
+            // This task is not pushed to the deque, so no push answers the signals.
+            current.poll();
+        }
     }
 }
