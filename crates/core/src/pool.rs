@@ -156,6 +156,7 @@ impl PoolInner {
     }
 
     /// Whether this pool's threads run in an ancestor of this process, and not here.
+    #[inline]
     pub fn is_inherited(&self) -> bool {
         self.process != Process::this()
     }

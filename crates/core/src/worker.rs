@@ -20,6 +20,7 @@ mod installed;
 mod join;
 mod local;
 pub(crate) mod memory;
+mod placed;
 mod position;
 mod rob;
 pub(crate) mod run;

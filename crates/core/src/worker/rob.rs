@@ -4,9 +4,10 @@
 //! docs/waiting.md describes the rules and why they are correct.
 
 use super::alt;
-use super::find::{self, Taker, find};
+use super::find::{Taker, find};
 use super::flags::Flags;
 use super::memory::{self, Look};
+use super::placed;
 use super::run;
 use super::steal::{steal_beside_deque, steal_one};
 use super::wait::{Awaited, next_task};
@@ -45,7 +46,7 @@ impl<'a> Robber<'a> {
             let scope = self.awaited.scope()?;
             let planned = memory::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
-            return queued.or_else(|| find::take_placed_of(worker, scope));
+            return queued.or_else(|| placed::take_of(worker, scope));
         }
         match self.awaited {
             Awaited::Half(half) => {
@@ -73,7 +74,7 @@ impl<'a> Robber<'a> {
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
-                queued.or_else(|| find::take_placed_of(worker, scope))
+                queued.or_else(|| placed::take_of(worker, scope))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }

@@ -13,9 +13,9 @@ use super::flags::Flags;
 use super::inbox;
 use super::memory;
 use super::run;
-use super::stand;
 use super::watch;
 use super::{Worker, WorkerThread};
+use super::{placed, stand};
 use crate::job::Task;
 use crate::options::IdleRule;
 use crate::plan::Round;
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
         worker.set_dispatched(true);
         run::run_taken(worker, task);
         worker.victim.is_busy.set(false);
-        stand::come_home(worker);
+        placed::come_home(worker);
         if let Some(stolen_at) = stolen_at {
             let unprofitable = worker.victim.unprofitable_steal.swap(false);
             let gap = &mut self.flags.gap;

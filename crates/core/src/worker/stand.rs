@@ -1,5 +1,4 @@
-//! The positions of workers: their CPU slots, groups and distances, and the places whose tasks they
-//! run from outside.
+//! The positions of workers: their CPU slots, groups and distances.
 
 use super::{Worker, WorkerThread};
 use crate::pool::PoolInner;
@@ -59,40 +58,4 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     drop(ledger);
     bind(worker);
     moved
-}
-
-/// Returns the workers that run a task of one of this worker's places without belonging to that
-/// place.
-pub(super) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
-    let (pool, layout) = (worker.pool(), worker.pool().layout());
-    let mut takers = vec![];
-    let mut around =
-        (pool.sources.places.any_away()).then(|| layout.smallest(worker.position.cpu_slot()));
-    while let Some(group) = around {
-        let away = pool.sources.places.is_away(group);
-        let runs_it = |worker: &Worker| worker.position.home.get() == Some(group);
-        for t in 0..if away { pool.worker_count() } else { 0 } {
-            if t != worker.index && pool.worker_if(t).is_some_and(runs_it) {
-                takers.push(t);
-            }
-        }
-        around = layout.parent(group);
-    }
-    takers.into_iter()
-}
-
-/// Called when the task at the base of this worker's stack has ended. The worker no longer runs a
-/// task of a group to which it does not belong.
-#[inline]
-pub(super) fn come_home(worker: WorkerThread<'_>) {
-    if worker.position.home.get().is_some() {
-        set_home(worker, None);
-    }
-}
-
-/// Sets the group whose task this worker runs from outside.
-pub(super) fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
-    let places = &worker.pool().sources.places;
-    places.move_away(worker.position.home.get(), home);
-    worker.position.home.set(home);
 }
