@@ -87,7 +87,13 @@ pub(crate) fn release(
 }
 
 /// Changes the plan, if the pool has one, and wakes the threads whose requests the change answers.
+#[inline]
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+    pool.memory.is_ordered().then(|| change_plan(pool, with))?
+}
+
+#[cold]
+fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
     let mut plan = lock(pool)?;
     let result = with(&mut plan);
     if settle(pool, plan) {
@@ -185,12 +191,14 @@ pub(crate) fn take_back(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
 }
 
 /// Records that a task begins on this worker, wherever the task was taken from.
+#[inline]
 pub(crate) fn begin(worker: WorkerThread<'_>, task: &Task) {
     change(worker.pool(), |plan| plan.begin(worker.index, task));
 }
 
 /// Records that the worker's topmost task has ended. Must be called before the threads that wait
 /// for the task are notified.
+#[inline]
 pub(crate) fn end(worker: WorkerThread<'_>) {
     change(worker.pool(), |plan| plan.end(worker.index));
 }
@@ -323,6 +331,7 @@ pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
 }
 
 /// Resets the thread's count of granted bytes. Called when a thread without frames begins a task.
+#[inline]
 pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     if let Some(mut sleepers) = worker.pool().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;
