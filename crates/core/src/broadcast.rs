@@ -10,11 +10,11 @@
 //! * A running thread runs it when its deque is empty.
 //! * A preempted thread runs it when its task waits or ends.
 
+use crate::job::Task;
 use crate::pool::PoolInner;
 use crate::pool::members;
 use crate::scope;
 use crate::scope::Scope;
-use crate::spawn;
 use crate::worker::WorkerThread;
 use crate::worker::memory;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) fn spawn_broadcast(pool: &PoolInner, f: impl Fn(usize, usize) + Send 
     members::deliver_to_all(pool, |threads| {
         move |number| {
             let f = f.clone();
-            spawn::task_alone(pool, move || f(number, threads))
+            Task::alone(pool, move |_| f(number, threads))
         }
     });
 }

@@ -8,7 +8,7 @@ pub use crate::handle::{inside, used};
 pub use crate::job::{Header, Kind, Runner, Start, Task, blocks};
 pub use crate::options::nanos;
 pub use crate::pool::end::Hold;
-pub use crate::pool::{PoolInner, SpawnBound, enter};
+pub use crate::pool::{PoolInner, enter};
 pub use crate::scope::{ScopeCore, Scoped};
 pub use crate::sleep::may_linger;
 pub use crate::task_context::{Key, TaskContext, current, peek};
@@ -41,7 +41,7 @@ pub mod simulated {
 
 /// Detached tasks.
 pub mod spawn {
-    pub use crate::spawn::{answer_signals, queue_alone, submit_queued, submit_shared};
+    pub use crate::spawn::submit;
 }
 
 /// Panics that are kept as values.

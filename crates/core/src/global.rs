@@ -89,6 +89,7 @@ pub fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -
 }
 
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.
+#[inline]
 pub fn pool_here(caller: &'static str) -> Arc<PoolInner> {
     match WorkerThread::get() {
         Some(current) => current.pool().as_arc(),

@@ -6,6 +6,7 @@
 //! clock a second time, it has waited long enough.
 
 use crate::Pool;
+use crate::job::Task;
 use crate::pool::enter;
 use crate::scope;
 use crate::spawn;
@@ -96,7 +97,8 @@ fn loom_dropped_pool_finishes_spawned_tasks() {
         let pool = pool(1);
         let once = Once::new();
         let task = once.clone();
-        spawn::spawn_alone(pool.inner(), move || task.happen());
+        let task = Task::alone(pool.inner(), move |_| task.happen());
+        spawn::submit(pool.inner(), None, task);
         drop(pool);
         once.check();
     });

@@ -6,80 +6,40 @@ use crate::pool::enter;
 use crate::simulated;
 use crate::sleep::wake;
 use crate::unwind::{self, UnhandledPanic};
+use crate::worker::WorkerThread;
 use crate::worker::run;
-use crate::worker::{RunShared, SharedTask, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
-/// Spawns a task without a handle. Its panic is reported.
-pub(crate) fn spawn_alone(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
-    submit(pool, move |current| run_alone(f, current));
+impl Task {
+    /// Creates a task without a handle, which holds the pool until it has run. Its panic is
+    /// reported.
+    pub fn alone(pool: &PoolInner, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) -> Self {
+        pool.hold();
+        let body = move |current: WorkerThread<'_>| {
+            if let Err(payload) = unwind::catch(|| f(current)) {
+                current.pool().panics.report(payload, UnhandledPanic::Task);
+            }
+            current.pool().let_go();
+        };
+        Self::detached(body, WorkerThread::get())
+    }
 }
 
-/// Like `spawn_alone`, but the tasks that one worker spawns with this function begin in the order
-/// in which it spawned them.
+/// Submits a detached task, which must hold the pool, and which the pool's threads find even if
+/// they all wait.
 ///
-/// Each task has a stand-in in the deque. Any worker may run the stand-ins, in any order, and each
-/// runs the oldest task.
-pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
-    let Some(current) = WorkerThread::of(pool) else {
-        // A task from outside waits in a queue anyway, which keeps the order.
-        return spawn_alone(pool, f);
-    };
-    let spawner = current.index;
-    let body = move |current: WorkerThread<'_>| run_alone(f, current);
-    current.in_order.push(Task::detached(body, Some(current)));
-    submit(pool, move |current| {
-        let oldest = current.pool().worker(spawner).in_order.pop();
-        oldest
-            .expect("one for each stand-in")
-            .run(current.as_runner());
-    });
-}
-
-/// Puts a task without a handle into the queue of its class, behind the tasks there; `None` stands
-/// for the class of the pool. Its panic is reported.
-pub fn queue_alone(
-    pool: &Arc<PoolInner>,
-    class: Option<Priority>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-) {
-    submit_queued(pool, class, move |current| {
-        run_alone(|| f(current), current)
-    });
-}
-
-/// Creates a task without a handle. The task holds the pool until it has run, and is in no queue
-/// yet.
-pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) -> Task {
-    held_task(
-        pool,
-        move |current| run_alone(f, current),
-        WorkerThread::get(),
-    )
-}
-
-/// Submits a task without a handle to the pool. The task must not unwind. The pool does not end
-/// before the task has run.
-fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
-    submit_by(pool, |caller| held_task(pool, f, caller), push_where_seen);
-}
-
-/// Submits a shared task, which must hold the pool, in its class; `None` stands for the class of
-/// the pool.
+/// With a class, the task goes into the queue of that class, behind the tasks there. Without one, a
+/// worker of the pool pushes it where it keeps its own tasks, and any other caller puts it into the
+/// queue of the pool's class.
 #[inline]
-pub fn submit_shared<P: RunShared>(
-    pool: &Arc<PoolInner>,
-    class: Option<Priority>,
-    task: Arc<SharedTask<P>>,
-) {
-    let task = |_: Option<WorkerThread<'_>>| Task::shared(task);
-    match class {
-        Some(class) => {
-            submit_in_class(pool, class, task);
-            answer_signals(pool);
-        }
-        None => submit_by(pool, task, push_where_seen),
+pub fn submit(pool: &Arc<PoolInner>, class: Option<Priority>, task: Task) {
+    let caller = WorkerThread::get();
+    let current = caller.filter(|current| std::ptr::eq(current.pool(), &**pool));
+    match (current, class) {
+        (Some(current), None) => push_where_seen(current, task),
+        (Some(current), Some(class)) => queue_here(current, class, task),
+        (None, _) => queue_from_outside(pool, class, task, caller),
     }
 }
 
@@ -94,44 +54,24 @@ fn push_where_seen(current: WorkerThread<'_>, task: Task) {
     }
 }
 
-/// Like `submit`, but always puts the task into the queue of its class; `None` stands for the class
-/// of the pool. The pool finds the task there even if all of its threads wait, and runs earlier
-/// tasks first.
-pub fn submit_queued(
-    pool: &Arc<PoolInner>,
-    class: Option<Priority>,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-) {
-    let task = |caller: Option<WorkerThread<'_>>| held_task(pool, f, caller);
-    match pool.sources.classes.other(class) {
-        Some(class) => submit_in_class(pool, class, task),
-        None => submit_by(pool, task, run::pass_on),
-    }
-}
-
-/// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.
-#[inline]
-fn submit_by(
-    pool: &Arc<PoolInner>,
-    task: impl FnOnce(Option<WorkerThread<'_>>) -> Task,
-    push: impl FnOnce(WorkerThread<'_>, Task),
-) {
-    let caller = WorkerThread::get();
-    let task = task(caller);
-    match caller {
-        Some(current) if std::ptr::eq(current.pool(), &**pool) => push(current, task),
-        _ => queue(pool, task, caller, |task| pool.sources.injector.push(task)),
-    }
+fn queue_here(current: WorkerThread<'_>, class: Priority, task: Task) {
+    let pool = current.pool();
+    let Some(class) = pool.sources.classes.other(Some(class)) else {
+        return run::pass_on(current, task);
+    };
+    pool.sources.classes.push(class, task);
+    wake::work_queued(pool, Some(current.worker()));
+    simulated::switch("spawns a task");
 }
 
 /// Queues a task for a caller outside the pool, and measures the wait of some of these tasks.
-fn queue(
+fn queue_from_outside(
     pool: &Arc<PoolInner>,
+    class: Option<Priority>,
     task: Task,
     caller: Option<WorkerThread<'_>>,
-    push: impl FnOnce(Task),
 ) {
-    push(match pool.wait_sampler.draw() {
+    let task = match pool.wait_sampler.draw() {
         None => task,
         Some(sample) => {
             let body = move |current: WorkerThread<'_>| {
@@ -140,57 +80,36 @@ fn queue(
             };
             Task::detached(body, caller)
         }
-    });
+    };
+    match pool.sources.classes.other(class) {
+        Some(class) => pool.sources.classes.push(class, task),
+        None => pool.sources.injector.push(task),
+    }
     wake::work_visible(pool, None);
     enter::work_off_alone(pool);
     simulated::switch("spawns a task");
 }
 
-fn held_task(
-    pool: &PoolInner,
-    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-    caller: Option<WorkerThread<'_>>,
-) -> Task {
-    pool.hold();
-    let body = move |current: WorkerThread<'_>| {
-        f(current);
-        current.pool().let_go();
+/// Spawns a task without a handle. The tasks that one worker spawns with this function begin in the
+/// order in which it spawned them.
+///
+/// Each task has a stand-in in the deque. Any worker may run the stand-ins, in any order, and each
+/// runs the oldest task.
+pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
+    let task = Task::alone(pool, |_| f());
+    let Some(current) = WorkerThread::of(pool) else {
+        // A task from outside waits in a queue anyway, which keeps the order.
+        return submit(pool, None, task);
     };
-    Task::detached(body, caller)
-}
-
-/// Runs a closure without a handle, and reports its panic.
-fn run_alone(f: impl FnOnce(), current: WorkerThread<'_>) {
-    if let Err(payload) = unwind::catch(f) {
-        current.pool().panics.report(payload, UnhandledPanic::Task);
-    }
-}
-
-/// Called when the caller has spawned a task into a queue: no push to its deque has answered its
-/// signals.
-pub fn answer_signals(pool: &PoolInner) {
-    if let Some(current) = WorkerThread::of(pool) {
-        current.poll();
-    }
-}
-
-/// Submits a task whose class is not that of the pool.
-#[cold]
-pub(crate) fn submit_in_class(
-    pool: &Arc<PoolInner>,
-    class: Priority,
-    task: impl FnOnce(Option<WorkerThread<'_>>) -> Task,
-) {
-    let caller = WorkerThread::get();
-    let task = task(caller);
-    let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), &**pool)) else {
-        return queue(pool, task, caller, |task| {
-            pool.sources.classes.push(class, task)
-        });
+    let spawner = current.index;
+    current.in_order.push(task);
+    let stand_in = move |current: WorkerThread<'_>| {
+        let oldest = current.pool().worker(spawner).in_order.pop();
+        oldest
+            .expect("one for each stand-in")
+            .run(current.as_runner());
     };
-    pool.sources.classes.push(class, task);
-    wake::work_queued(pool, Some(current.worker()));
-    simulated::switch("spawns a task");
+    submit(pool, None, Task::detached(stand_in, Some(current)));
 }
 
 #[cfg(all(test, not(any(loom, miri))))]
@@ -220,8 +139,7 @@ mod tests {
         worker.base_scope.store(scope.as_ptr(), Ordering::Relaxed);
         waiter.waiting.scope.set(scope.as_ptr());
         waiter.waiting.may_help.set(true);
-        let task = |caller: Option<WorkerThread<'_>>| held_task(&pool, |_| (), caller);
-        submit_in_class(&pool, Priority::Urgent, task);
+        submit(&pool, Some(Priority::Urgent), Task::alone(&pool, |_| ()));
         let statuses = [1, 2].map(|t| pool.ledger().status(admitted[t]));
         assert_eq!(statuses, [Status::Running, Status::Waiting]);
         drop(membership);

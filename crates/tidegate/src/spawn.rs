@@ -25,7 +25,7 @@ use packet::Queueing;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use tidegate_core::Origin;
-use tidegate_core::door::{self, Carried, PoolInner, SpawnBound, WorkerThread, carry, wait};
+use tidegate_core::door::{self, Carried, PoolInner, Task, WorkerThread, carry, wait};
 use tidegate_policy::Priority;
 
 /// Spawns a task for `caller`, a function that uses the calling task's pool.
@@ -71,8 +71,8 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let bound = bound_here(&pool);
-    let (is_counted, excess) = (bound.is_some(), bound.and_then(SpawnBound::enter));
+    let bound = pool.spawn_bound.as_ref().filter(|_| is_outside(&pool));
+    let (is_counted, excess) = (bound.is_some(), bound.and_then(|bound| bound.enter()));
     let handle = submit(pool, Queueing { class, is_counted }, origin, f);
     if let Some(event) = excess {
         wait::for_event(&event);
@@ -106,7 +106,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let bound = bound_here(&pool);
+    let bound = pool.spawn_bound.as_ref().filter(|_| is_outside(&pool));
     if let Some(full) = bound.filter(|bound| !bound.try_enter()) {
         return Err(QueueFull::new(f, full.limit()));
     }
@@ -117,11 +117,10 @@ where
     Ok(submit(pool, queued, origin, move || carried.run(f)))
 }
 
-/// Returns the bound that the caller must respect. A task of the pool has no bound, because the
-/// queue might not drain while the task waits.
-fn bound_here(pool: &Arc<PoolInner>) -> Option<&SpawnBound> {
-    let bound = pool.spawn_bound.as_ref();
-    bound.filter(|_| WorkerThread::in_pool(pool).is_none())
+/// Whether the caller must respect the bound. A task of the pool has no bound, because the queue
+/// might not drain while the task waits.
+fn is_outside(pool: &PoolInner) -> bool {
+    WorkerThread::in_pool(pool).is_none()
 }
 
 /// A closure of more bytes gets an allocation of its own: it would be moved to the stack of the
@@ -139,8 +138,20 @@ where
         return submit(pool, queued, origin, f);
     }
     let packet = packet::of_closure(pool, origin, queued, f);
-    door::spawn::submit_shared(&packet.pool, queued.class, packet.clone());
+    door::spawn::submit(&packet.pool, queued.class, Task::shared(packet.clone()));
+    if queued.class.is_some() {
+        answer_signals();
+    }
     Handle::new(packet)
+}
+
+/// Called when the caller has spawned a task into a queue: no push to its deque has answered its
+/// signals.
+#[cold]
+fn answer_signals() {
+    if let Some(here) = WorkerThread::get() {
+        here.poll();
+    }
 }
 
 /// Spawns a future that is polled in the caller's context.

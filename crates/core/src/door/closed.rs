@@ -27,6 +27,7 @@ pub use crate::unwind::UnhandledPanic;
 use crate::broadcast;
 use crate::builder::Builder;
 use crate::handle::{self, Pool};
+use crate::job::Task;
 use crate::options::{self, BuildError};
 use crate::pool::PoolInner;
 use crate::pool::enter;
@@ -155,7 +156,7 @@ impl Entry {
         if self.0.kind().is_breadth_first() {
             self.spawn_fifo(f);
         } else {
-            crate::spawn::spawn_alone(&self.0, f);
+            crate::spawn::submit(&self.0, None, Task::alone(&self.0, |_| f()));
         }
     }
 

@@ -120,7 +120,7 @@ fn loom_injector_wakes_worker() {
     check_put(
         |builder| builder,
         |current, _, body| {
-            let task = spawn::task_alone(current.pool(), move || body());
+            let task = Task::alone(current.pool(), move |_| body());
             run::pass_on(current, task);
         },
     );
@@ -132,7 +132,8 @@ fn loom_class_queue_wakes_worker() {
         |builder| builder,
         |current, _, body| {
             let pool = current.pool().as_arc();
-            spawn::queue_alone(&pool, Some(Priority::Urgent), move |_| body());
+            let task = Task::alone(&pool, move |_| body());
+            spawn::submit(&pool, Some(Priority::Urgent), task);
         },
     );
 }
@@ -168,7 +169,7 @@ fn loom_stolen_batch_wakes_worker() {
     check_put(
         |builder| builder,
         |current, _, body| {
-            let task = spawn::task_alone(current.pool(), move || body());
+            let task = Task::alone(current.pool(), move |_| body());
             current.keep_in_batch(task);
             wake::work_visible(current.pool(), Some(current.worker()));
         },

@@ -5,6 +5,7 @@ use super::{STACK, ShareController};
 use crate::Builder;
 use crate::Pool;
 use crate::door::closed::{self, Closed, Entry, Member, UnstartedThread};
+use crate::job::Task;
 use crate::jobserver::Tokens;
 use crate::options::{Options, Source};
 use crate::policy::SharePolicy;
@@ -389,9 +390,7 @@ mod loans {
                 let _ = ledger.stop(other, Status::Waiting);
                 assert!(!ledger.ready(other) && ledger.overcommit(other));
             }
-            pool.sources
-                .injector
-                .push(crate::spawn::task_alone(&pool, || ()));
+            pool.sources.injector.push(Task::alone(&pool, |_| ()));
             let mut controller = controller(&pool);
             let lent = [0, 1].map(|cycle| controller.lend(1, cycle * ALONE_CYCLE.default));
             assert_eq!(lent, [0, 3]);
@@ -496,9 +495,7 @@ mod loans {
             let pool = worker.pool().as_arc();
             let _ = pool.change().stop(other, Status::Idle);
             pool.want(1, false);
-            pool.sources
-                .injector
-                .push(crate::spawn::task_alone(&pool, || ()));
+            pool.sources.injector.push(Task::alone(&pool, |_| ()));
             let mut controller = controller(&pool);
             let patience = STARVED_PATIENCE.default / ALONE_CYCLE.default;
             let lent = (0..=3 * patience).filter(|cycle| {

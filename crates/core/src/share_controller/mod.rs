@@ -448,6 +448,7 @@ fn sharing(pool: &PoolInner) -> &Sharing {
 mod tests {
     use super::*;
     use crate::Pool;
+    use crate::job::Task;
     use crate::pool::members;
 
     fn bare() -> Arc<PoolInner> {
@@ -470,9 +471,7 @@ mod tests {
     fn starting_thread_is_observed_without_panic() {
         let pool = bare();
         let _ = pool.change().set_slots(1);
-        pool.sources
-            .injector
-            .push(crate::spawn::task_alone(&pool, || ()));
+        pool.sources.injector.push(Task::alone(&pool, |_| ()));
         let wake = pool
             .change()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never, |_| true);

@@ -41,6 +41,7 @@ impl ClassQueues {
     }
 
     /// Returns `class` unless it is the pool's own class, whose tasks have other queues.
+    #[inline]
     pub fn other(&self, class: Option<Priority>) -> Option<Priority> {
         class.filter(|class| *class != self.own)
     }

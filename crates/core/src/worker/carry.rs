@@ -4,6 +4,7 @@
 use super::{Shift, WorkerThread};
 use crate::pool::PoolInner;
 use crate::task_context::{Back, Key, TaskContext, peek, replace};
+use std::any::Any;
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
@@ -73,23 +74,32 @@ impl Carried {
     /// Returns the caller's context for a task with its own class. `None` stands for the class of
     /// the task's pool.
     pub fn at_priority(self, class: Option<Priority>) -> Self {
-        Self(match class {
-            Some(class) => Some(TaskContext::above(
-                self.0,
-                PRIORITY.address(),
-                Arc::new(class),
-            )),
-            None => self
-                .0
-                .and_then(|context| context.without(PRIORITY.address())),
-        })
+        match class {
+            Some(class) => self.with(PRIORITY.address(), Arc::new(class)),
+            None => {
+                let context = self.0;
+                Self(context.and_then(|context| context.without(PRIORITY.address())))
+            }
+        }
+    }
+
+    /// Returns the caller's context for a task with this value; `local` is the address of its
+    /// [`Key`].
+    pub fn with(self, local: usize, value: Arc<dyn Any + Send + Sync>) -> Self {
+        Self(Some(TaskContext::above(self.0, local, value)))
     }
 
     /// Runs one of the caller's closures in the caller's context.
+    #[inline]
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
-        let Some(context) = &self.0 else {
-            return f();
-        };
+        match &self.0 {
+            Some(context) => Self::run_in(context, f),
+            None => f(),
+        }
+    }
+
+    #[inline(never)]
+    fn run_in<R>(context: &TaskContext, f: impl FnOnce() -> R) -> R {
         // The runtime's own code has no context, so this is the class that `run_raised` has set.
         let waiter = priority().filter(|class| priority_in(context).is_none_or(|own| own < *class));
         let raised = waiter.map(|class| with_priority(context.clone(), class));
@@ -121,6 +131,7 @@ pub struct Suspended {
 }
 
 impl Suspended {
+    #[inline]
     fn of_nothing() -> Self {
         Self {
             carried: Carried(None),
@@ -160,8 +171,17 @@ pub fn carry_unless_visible() -> Suspended {
 
 /// Like [`carry_unless_visible`], for a call into `pool`. If the caller is a task of another pool
 /// and has the class of that pool, it has that class in `pool`, too.
+#[inline]
 pub fn carry_into(pool: &PoolInner) -> Suspended {
-    let mut suspended = carry_unless_visible();
+    match WorkerThread::visible() {
+        Some(here) if std::ptr::eq(here.pool(), pool) => Suspended::of_nothing(),
+        _ => carry_from_elsewhere(pool),
+    }
+}
+
+#[inline(never)]
+fn carry_from_elsewhere(pool: &PoolInner) -> Suspended {
+    let mut suspended = carry();
     let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.pool(), pool));
     if elsewhere.is_some() && suspended.carried.priority().is_none() {
         if let Some(class) = pool.sources.classes.other(class_of_pool()) {

@@ -94,7 +94,7 @@ impl<P: ?Sized> Deref for SharedTask<P> {
 impl Task {
     /// Creates an entry for a queue.
     #[inline]
-    pub(crate) fn shared<P: RunShared>(task: Arc<SharedTask<P>>) -> Self {
+    pub fn shared<P: RunShared>(task: Arc<SharedTask<P>>) -> Self {
         let counted = NonNull::new(Arc::into_raw(task).cast_mut()).expect("not null");
         // SAFETY: 1. the count that was forgotten keeps the task until the run of this `Task` takes
         // it over.

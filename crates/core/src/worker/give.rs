@@ -42,6 +42,7 @@ pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::Pool;
+    use crate::job::Task;
     use crate::pool::enter;
     use crate::spawn;
     use std::sync::mpsc::channel;
@@ -56,10 +57,11 @@ mod tests {
         let (started, has_started) = channel();
         let (go_on, may_go_on) = channel::<()>();
         // While a thread of the pool waits here, it takes nothing from the guest.
-        spawn::spawn_alone(pool.inner(), move || {
+        let busy = Task::alone(pool.inner(), move |_| {
             started.send(()).unwrap();
             may_go_on.recv().unwrap();
         });
+        spawn::submit(pool.inner(), None, busy);
         has_started.recv().unwrap();
         while !pool.inner().ledger().has_free() {
             std::thread::yield_now();
@@ -67,7 +69,8 @@ mod tests {
         let (ran, has_run) = channel();
         let guest = enter::take_part(pool.inner(), None, |guest| {
             assert!(guest.membership.is_guest.get());
-            spawn::spawn_alone(pool.inner(), move || ran.send(7).unwrap());
+            let task = Task::alone(pool.inner(), move |_| ran.send(7).unwrap());
+            spawn::submit(pool.inner(), None, task);
             let queued = guest.pop(guest.floor()).expect("the task of this guest");
             guest.keep_in_batch(queued);
             guest.index

@@ -1,14 +1,14 @@
 //! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
 
-use super::Handle;
 use super::packet::{self, Cell, Drive};
+use super::{Handle, answer_signals};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tidegate_core::Origin;
-use tidegate_core::door::spawn::{answer_signals, submit_queued};
-use tidegate_core::door::{Hold, Payload, PoolInner, UnhandledPanic, carry, unwind};
+use tidegate_core::door::spawn::submit;
+use tidegate_core::door::{Hold, Payload, PoolInner, Task, UnhandledPanic, carry, unwind};
 use tidegate_policy::Priority;
 use tidegate_policy::tunables::JOINER_POLLS;
 use tidegate_sync::lock::Mutex;
@@ -35,7 +35,7 @@ where
     });
     let packet = task.packet.clone();
     task.push();
-    answer_signals(pool);
+    answer_signals();
     Handle::new(packet)
 }
 
@@ -75,11 +75,13 @@ where
 {
     fn push(self: Arc<Self>) {
         let (pool, raised) = (self.pool.clone(), *self.raised.lock());
-        submit_queued(&pool, raised.or(Some(self.class)), move |_| {
+        let class = raised.unwrap_or(self.class);
+        let task = Task::alone(&pool, move |_| {
             if let Some(hold) = self.clone().poll() {
                 self.announce(hold);
             }
         });
+        submit(&pool, Some(class), task);
     }
 
     /// Pushes a task that polls the future. If a task is already polling it, that task polls it
@@ -291,11 +293,12 @@ where
         // The last waker may be dropped anywhere, so the future's destructor, which is user code,
         // runs as a task.
         let packet = self.packet.clone();
-        submit_queued(&self.pool, None, move |_| {
+        let ends = Task::alone(&self.pool, move |_| {
             packet.set_polled_by(Some(serial::of_this_thread()));
             packet.set_lost();
             let lost = "the future waits for a waker, and its last waker was dropped";
             end(future, Err(Box::new(lost)), &packet);
         });
+        submit(&self.pool, Some(self.pool.options.priority), ends);
     }
 }

@@ -8,8 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tidegate_core::door::spawn::submit_queued;
-use tidegate_core::door::{Event, PoolInner, WorkerThread, carry, enter, nanos, unwind, wait};
+use tidegate_core::door::spawn::submit;
+use tidegate_core::door::{
+    Event, PoolInner, Task, WorkerThread, carry, enter, nanos, unwind, wait,
+};
 use tidegate_policy::Priority;
 use tidegate_sync::serial;
 use tidegate_sync::simulation;
@@ -251,13 +253,15 @@ impl<T: Send + 'static> Handle<T> {
         let Some(_hold) = packet.hold_to_queue(class) else {
             return;
         };
-        submit_queued(self.pool(), class, move |current| {
+        let task = Task::alone(self.pool(), move |current| {
             let queued = Queueing {
                 class,
                 is_counted: false,
             };
             run_as_task(&**packet, queued, current);
         });
+        let class = class.unwrap_or(self.pool().options.priority);
+        submit(self.pool(), Some(class), task);
     }
 
     /// Gives the task the class of its waiter (`None`: the pool's), if that is more urgent. A

@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_core::Origin;
 use tidegate_core::door::{
-    Event, Hold, Payload, PoolInner, RunShared, SharedTask, SpawnBound, TaskSpan, UnhandledPanic,
-    WorkerThread, carry, unwind,
+    Event, Hold, Payload, PoolInner, RunShared, SharedTask, TaskSpan, UnhandledPanic, WorkerThread,
+    carry, unwind,
 };
 use tidegate_policy::Priority;
 use tidegate_sync::UnsafeCell;
@@ -200,10 +200,14 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
     queued: Queueing,
     current: WorkerThread<'_>,
 ) {
-    let bound = current.pool().spawn_bound.iter();
-    bound
+    if let Some(bound) = current
+        .pool()
+        .spawn_bound
+        .as_ref()
         .filter(|_| queued.is_counted)
-        .for_each(SpawnBound::leave);
+    {
+        bound.leave();
+    }
     let dispatched = current.take_dispatched();
     if !packet.run() && dispatched {
         current.pool().sources.classes.give_turn_back(queued.class);

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 use tidegate_core::door::spawn;
 use tidegate_core::door::{
-    Event, Payload, PoolInner, UnhandledPanic, WorkerThread, may_linger, unwind,
+    Event, Payload, PoolInner, Task, UnhandledPanic, WorkerThread, may_linger, unwind,
 };
 use tidegate_policy::Priority;
 use tidegate_policy::tunables::{STREAM_TURN, WAIT_SEARCH};
@@ -300,11 +300,13 @@ fn queue<X, T>(
     T: Send + 'static,
 {
     let stream = Arc::downgrade(window);
-    spawn::queue_alone(pool, window.class, move |current| {
+    let task = Task::alone(pool, move |current| {
         if let Some(window) = stream.upgrade() {
             task(&window, current);
         }
     });
+    let class = window.class.unwrap_or(pool.options.priority);
+    spawn::submit(pool, Some(class), task);
 }
 
 fn run<X, T>(window: &Arc<Window<X, T>>, current: WorkerThread<'_>)

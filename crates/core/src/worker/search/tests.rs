@@ -1,7 +1,6 @@
 use super::*;
 use crate::Pool;
 use crate::pool::{enter, members};
-use crate::spawn;
 use crate::worker::{Admission, Membership};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +34,7 @@ fn status_of_idle_beside(tasks: usize, keep: impl Fn(WorkerThread<'_>, Task)) ->
     status_of_idle_after(|search| {
         let worker = search.worker;
         for _ in 0..tasks {
-            keep(worker, spawn::task_alone(worker.pool(), || ()));
+            keep(worker, Task::alone(worker.pool(), |_| ()));
         }
         let task = search.task_at_hand().unwrap();
         search.run_at_base(task);
@@ -65,7 +64,7 @@ fn interrupted_turn_is_given_back() {
         let worker = search.worker;
         let pool = worker.pool();
         let push = |class| {
-            let task = spawn::task_alone(pool, || ());
+            let task = Task::alone(pool, |_| ());
             match class {
                 Some(class) => pool.sources.classes.push(class, task),
                 None => pool.sources.injector.push(task),
@@ -97,17 +96,13 @@ fn interrupted_turn_is_given_back() {
 fn turn_ends_with_its_look() {
     status_of_idle_after(|search| {
         let pool = search.worker.pool();
-        let push = |class| {
-            pool.sources
-                .classes
-                .push(class, spawn::task_alone(pool, || ()))
-        };
+        let push = |class| pool.sources.classes.push(class, Task::alone(pool, |_| ()));
         push(Background);
         assert!(search.task_at_hand().is_none());
         let task = search.find().unwrap();
         search.run_at_base(task);
         push(Urgent);
-        pool.sources.injector.push(spawn::task_alone(pool, || ()));
+        pool.sources.injector.push(Task::alone(pool, |_| ()));
         let task = search.find().unwrap();
         assert_eq!(pool.sources.injector.len(), 1);
         search.run_at_base(task);
@@ -119,7 +114,7 @@ fn turn_ends_with_its_look() {
 fn endless_broadcasts_let_tasks_begin() {
     fn push_part(pool: &Arc<PoolInner>, index: usize, begun: Arc<AtomicBool>) {
         let next = pool.clone();
-        let part = spawn::task_alone(pool, move || {
+        let part = Task::alone(pool, move |_| {
             // Relaxed: everything runs on this thread.
             if !begun.load(Ordering::Relaxed) {
                 push_part(&next, index, begun);
@@ -132,7 +127,7 @@ fn endless_broadcasts_let_tasks_begin() {
         let (worker, begun) = (search.worker, Arc::new(AtomicBool::new(false)));
         let pool = worker.pool();
         let began = begun.clone();
-        let task = spawn::task_alone(pool, move || began.store(true, Ordering::Relaxed));
+        let task = Task::alone(pool, move |_| began.store(true, Ordering::Relaxed));
         pool.sources.classes.push(Background, task);
         push_part(&pool.as_arc(), worker.index, begun.clone());
         while !begun.load(Ordering::Relaxed) {
@@ -148,11 +143,7 @@ fn endless_broadcasts_let_tasks_begin() {
 fn waiter_in_vain_gives_the_turn_back() {
     status_of_idle_after(|search| {
         let pool = search.worker.pool();
-        let push = |class| {
-            pool.sources
-                .classes
-                .push(class, spawn::task_alone(pool, || ()))
-        };
+        let push = |class| pool.sources.classes.push(class, Task::alone(pool, |_| ()));
         let mut begin = |own: &dyn Fn() -> Option<Task>| {
             let task = pool.sources.classes.next(own);
             search.run_at_base(task.unwrap());
@@ -169,7 +160,7 @@ fn waiter_in_vain_gives_the_turn_back() {
                 None
             });
         }
-        let own = || Some(spawn::task_alone(pool, || ()));
+        let own = || Some(Task::alone(pool, |_| ()));
         assert_eq!(begin(&own), queued, "the turn was given back");
         assert_eq!(begin(&own), queued - 1, "the turn is used up");
     });
@@ -180,11 +171,7 @@ fn waiter_in_vain_gives_the_turn_back() {
 fn waiter_in_vain_gives_no_turn() {
     status_of_idle_after(|search| {
         let pool = search.worker.pool();
-        let push = |class| {
-            pool.sources
-                .classes
-                .push(class, spawn::task_alone(pool, || ()))
-        };
+        let push = |class| pool.sources.classes.push(class, Task::alone(pool, |_| ()));
         push(Background);
         let task = pool.sources.classes.next(|| None).unwrap();
         search.run_at_base(task);
@@ -220,7 +207,8 @@ fn guest_of_threadless_pool_has_no_backoff() {
     let pool = PoolInner::bare(builder.backoff(backoff).options().unwrap());
     let refused = members::admit_all(&pool, 1)[0];
     members::refuse(&pool, refused);
-    let task = spawn::task_alone(&pool, set(&ran));
+    let runs = set(&ran);
+    let task = Task::alone(&pool, move |_| runs());
     pool.sources.injector.push(task);
     enter::work_off_alone(&pool);
     let [made, ran] = [made, ran].map(|flag| flag.load(Ordering::Relaxed));
@@ -238,7 +226,7 @@ fn guest_of_threadless_pool_serves_every_class() {
     let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
     let task = |class| {
         let begun = begun.clone();
-        spawn::task_alone(&pool, move || begun.lock().unwrap().push(class))
+        Task::alone(&pool, move |_| begun.lock().unwrap().push(class))
     };
     for _ in 0..4 {
         pool.sources.classes.push(Urgent, task(Urgent));
