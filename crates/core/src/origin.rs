@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// #       sender.send(task.to_string()).unwrap();
 ///     })
 ///     .build()?;
-/// drop(pool.spawn_named("resize", || -> u32 { panic!("oh") })); // resize (src/main.rs:8:11) panicked
+/// let task = pool.task().named("resize");
+/// drop(task.spawn(|| -> u32 { panic!("oh") })); // resize (src/main.rs:9:11) panicked
 /// # assert!(origins.recv()?.starts_with("resize ("));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -47,7 +48,7 @@ pub fn named(name: Cow<'static, str>, at: &'static Location<'static>) -> Origin 
 }
 
 impl Origin {
-    /// Returns the name that `tidegate::spawn_named` or `IntervalBuilder::named` has given.
+    /// Returns the name that `TaskBuilder::named` or `IntervalBuilder::named` has given.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().map(|name| &**name)

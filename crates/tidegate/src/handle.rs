@@ -4,7 +4,6 @@ mod core;
 mod loops;
 mod spawn;
 mod stream;
-mod under_token;
 
 use crate::Builder;
 use crate::interval::{self, Failure};

@@ -23,8 +23,8 @@
 //!    results in order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
-//!    borrows nothing, and returns a [`Handle`] to its result; [`spawn_at_priority`] also says how
-//!    urgent the task is.
+//!    borrows nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
+//!    class or a token.
 //! 4. **Mark blocking calls.** Wrap a slow read in [`blocking`], so that another thread can run
 //!    tasks meanwhile.
 //! 5. **Order.** [`interval::run`] runs a task graph, with locks, values and failures that follow
@@ -220,7 +220,8 @@ pub use cancel::{
 pub use handle::Pool;
 pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce, par_map};
 pub use sort::{sort_unstable, sort_unstable_by};
-pub use spawn::{Handle, QueueFull, spawn_at_priority, spawn_named};
+use spawn::Target;
+pub use spawn::{Handle, QueueFull, TaskBuilder, task};
 pub use stream::{Mapped, Ordered, Stream, stream};
 pub use task_local::TaskLocal;
 #[cfg(feature = "tracing")]
@@ -233,9 +234,6 @@ pub use tidegate_core::{
     current_num_workers, current_place, current_worker, join, machine, memory, places, policy,
     scope, stats, trace, yield_point,
 };
-
-use std::panic::Location;
-use tidegate_core::door::{self, WorkerThread, origin};
 
 /// Configures a [`Pool`]; created by [`Pool::builder`]. [`tidegate_core::Builder`] describes all
 /// options.
@@ -313,13 +311,14 @@ mod shown {
 /// let number = 1;
 /// tidegate::spawn(|| number + 1);
 /// ```
+#[inline]
 #[track_caller]
 pub fn spawn<T, F>(f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    spawn::from_here("spawn", origin::at(Location::caller()), f)
+    TaskBuilder::new(Target::Here("spawn")).spawn(f)
 }
 
 /// Spawns a future, and returns a handle to its result.
@@ -357,9 +356,5 @@ pub fn spawn_future<F>(future: F) -> Handle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let origin = origin::at(Location::caller());
-    match WorkerThread::visible() {
-        Some(current) => spawn::spawn_future(&current.pool().as_arc(), None, origin, future),
-        None => spawn::spawn_future_carried(&door::pool_here("spawn_future"), origin, future),
-    }
+    TaskBuilder::new(Target::Here("spawn_future")).spawn_future(future)
 }

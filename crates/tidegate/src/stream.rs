@@ -47,8 +47,8 @@ use window::{Front, Outcome, Registered, Window};
 /// the function of another stream, and in a pool with one worker. If a worker runs the oldest item,
 /// `next` waits for it; a waiting worker gives its slot to another thread.
 ///
-/// The tasks that run the items have the [class](crate::spawn_at_priority) of the code that called
-/// [`ordered`](Mapped::ordered).
+/// The tasks that run the items have the [class](crate::TaskBuilder::priority) of the code that
+/// called [`ordered`](Mapped::ordered).
 ///
 /// # Context
 /// The function sees the [task-local values](crate::TaskLocal) and the

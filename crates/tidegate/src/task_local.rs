@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use tidegate_core::door::{Key, TaskContext, carry, current, peek};
+use tidegate_core::door::{Carried, Key, TaskContext, carry, current, peek};
 
 /// A value for the current task and everything that the task forks, spawns or awaits.
 ///
@@ -75,6 +75,11 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
     pub fn with<R>(&'static self, f: impl FnOnce(Option<&T>) -> R) -> R {
         let context = current();
         f(context.as_ref().and_then(|context| self.value_in(context)))
+    }
+
+    /// Returns the context of a task that has this value.
+    pub(crate) fn added_to(&'static self, carried: Carried, value: T) -> Carried {
+        carried.with(self.key.address(), Arc::new(value))
     }
 
     /// Calls `f`, which neither runs user code nor sets a value, with the value, if one is set.

@@ -7,7 +7,7 @@ setters! {
     /// Sets the class of the tasks that threads outside all pools spawn into this pool
     /// (`TIDEGATE_PRIORITY`), and of what these tasks spawn in turn. The default is
     /// [`Priority::Normal`]. A task of another pool passes its own class on, and
-    /// `tidegate::spawn_at_priority` chooses one.
+    /// `tidegate::TaskBuilder::priority` chooses one.
     ///
     /// The class orders the tasks of this pool among themselves. How pools and programs divide the
     /// processors depends on their [weights](Self::weight).
@@ -18,7 +18,7 @@ setters! {
     /// let pool = tidegate::Pool::builder().workers(1).priority(Priority::Background).build()?;
     /// let cleanup = pool.spawn(|| "cleaned up");
     /// // If the worker has not begun the cleanup, this task overtakes it.
-    /// let answer = pool.spawn_at_priority(Priority::Normal, || 6 * 7);
+    /// let answer = pool.task().priority(Priority::Normal).spawn(|| 6 * 7);
     /// assert_eq!((answer.join(), cleanup.join()), (42, "cleaned up"));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```

@@ -22,7 +22,7 @@ impl<'scope> Scope<'scope> {
     /// paths. All workers lock the same queue, so tasks should take at least a few microseconds.
     /// The order relative to tasks from [`spawn`](Self::spawn) or of other scopes is unspecified.
     /// To let a task overtake those that are queued in the whole pool, use
-    /// `tidegate::spawn_at_priority`. In all other respects, including panics, this works like
+    /// `tidegate::TaskBuilder::priority`. In all other respects, including panics, this works like
     /// `spawn`.
     ///
     /// ```

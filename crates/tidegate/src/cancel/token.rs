@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_core::door::nanos;
+use tidegate_core::door::{Carried, nanos};
 use tidegate_policy::Nanos;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::clock;
@@ -177,6 +177,11 @@ impl CancelToken {
     /// [`child`](Self::child) of it.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         TOKEN.scope(Some(self.clone()), f)
+    }
+
+    /// Returns the context of a task that has this token.
+    pub(crate) fn added_to(&self, carried: Carried) -> Carried {
+        TOKEN.added_to(carried, Some(self.clone()))
     }
 
     /// Whether this token itself was cancelled. Unlike `is_cancelled`, this ignores its ancestors

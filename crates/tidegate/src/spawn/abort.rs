@@ -11,10 +11,10 @@ impl<T: Send + 'static> Handle<T> {
     /// | the task | when the handle is dropped |
     /// |---|---|
     /// | has not begun | its closure never runs; a worker drops it instead |
-    /// | runs, and was spawned with [`CancelToken::spawn`](crate::CancelToken::spawn) | its token is cancelled; the task, and what it has spawned, stop at their next check |
-    /// | runs, and was spawned without a token | it continues; its result is dropped |
+    /// | runs, and has a token of its own ([`TaskBuilder::token`](crate::TaskBuilder::token)) | its token is cancelled; the task, and what it has spawned, stop at their next check |
+    /// | runs, and has none | it continues; its result is dropped |
     /// | has ended | its result is dropped; its token is not cancelled, and detached tasks that it has spawned continue |
-    /// | is a future | a worker drops the future, after the poll if a thread polls it |
+    /// | is a future | a worker drops the future, after the poll if a thread polls it; its own token is cancelled |
     ///
     /// A task that has not begun stays in its queue until its turn comes. So it counts for
     /// [`Builder::max_queued`](crate::Builder::max_queued), and keeps the values that it has
@@ -26,7 +26,8 @@ impl<T: Send + 'static> Handle<T> {
     /// ```
     /// use tidegate::{CancelToken, Cancelled, check_cancelled};
     ///
-    /// let handle = CancelToken::new().spawn(|| -> Result<(), Cancelled> {
+    /// let request = tidegate::task().token(&CancelToken::new());
+    /// let handle = request.spawn(|| -> Result<(), Cancelled> {
     ///     loop {
     ///         check_cancelled()?; // and do some of the work
     ///     }

@@ -1,7 +1,6 @@
 //! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
 
 use super::packet::{self, Cell, Drive};
-use super::{Handle, answer_signals};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -16,12 +15,12 @@ use tidegate_sync::serial;
 
 /// Spawns a future. The pool is held until the future has completed or is dropped. `class` is
 /// `None` for the class of the pool.
-pub(crate) fn spawn_future<F>(
+pub(super) fn spawn<F>(
     pool: &Arc<PoolInner>,
     class: Option<Priority>,
     origin: Origin,
     future: F,
-) -> Handle<F::Output>
+) -> Arc<Cell<F::Output>>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
@@ -35,8 +34,7 @@ where
     });
     let packet = task.packet.clone();
     task.push();
-    answer_signals();
-    Handle::new(packet)
+    packet
 }
 
 /// A spawned future. Its wakers share it with the task that polls it, if there is one.

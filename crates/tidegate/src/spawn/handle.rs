@@ -45,18 +45,12 @@ pub struct Handle<T> {
 }
 
 impl<T: Send + 'static> Handle<T> {
-    pub(super) fn new(packet: Arc<Cell<T>>) -> Self {
+    pub(super) fn new(packet: Arc<Cell<T>>, token: Option<CancelToken>) -> Self {
         Self {
             packet: Some(packet),
             aborts: false,
-            token: None,
+            token,
         }
-    }
-
-    /// `token` is the task's own token.
-    pub(crate) fn with_token(mut self, token: CancelToken) -> Self {
-        self.token = Some(token);
-        self
     }
 
     fn pool(&self) -> &Arc<PoolInner> {
@@ -72,8 +66,8 @@ impl<T: Send + 'static> Handle<T> {
     /// Waits for the task and returns its result. If no worker has begun the task, and the caller
     /// is in the task's pool or can become a guest there, the caller runs it.
     ///
-    /// If the caller is a task of a more urgent [class](crate::spawn_at_priority), a task that has
-    /// not begun gets that class.
+    /// If the caller is a task of a more urgent [class](crate::TaskBuilder::priority), a task
+    /// that has not begun gets that class.
     ///
     /// If the task is a future, the caller polls it whenever possible. Between polls, a worker
     /// leaves its slot to another thread, as in [`blocking`](crate::blocking()), because a future

@@ -87,7 +87,8 @@ fn spawned_tasks_outlive_the_call_that_set_the_value() {
                 }
             });
             let free = pool.install(|| tidegate::spawn(third));
-            [pool.spawn(first), pool.try_spawn(second).unwrap(), free]
+            let tried = pool.task().try_spawn(second).unwrap();
+            [pool.spawn(first), tried, free]
         });
         gate.open();
         assert_eq!(spawned.map(tidegate::Handle::join), [Some(7); 3]);
@@ -407,4 +408,78 @@ fn worker_is_known_inside_a_context() {
             });
         });
     });
+}
+
+/// What a `TaskBuilder` adds to the context that a task has from its spawner.
+mod builders {
+    use super::*;
+    use std::future::poll_fn;
+    use std::task::Poll;
+    use tidegate::CancelToken;
+    use tidegate::policy::Priority::Urgent;
+
+    #[test]
+    fn settings_keep_other_values() {
+        watched(|| {
+            let (pool, token) = (pool(1), CancelToken::new());
+            let seen = || {
+                (
+                    here(),
+                    CancelToken::current().map(|token| token.is_cancelled()),
+                )
+            };
+            token.cancel();
+            let spawn = || {
+                pool.task()
+                    .named("seen")
+                    .priority(Urgent)
+                    .token(&token)
+                    .spawn(seen)
+            };
+            assert_eq!(LOCAL.scope(7, spawn).join(), (Some(7), Some(true)));
+            let future = || {
+                pool.task()
+                    .token(&token)
+                    .priority(Urgent)
+                    .spawn_future(async move { seen() })
+            };
+            assert_eq!(LOCAL.scope(7, future).join(), (Some(7), Some(true)));
+        });
+    }
+
+    #[test]
+    fn last_token_counts() {
+        watched(|| {
+            let (pool, tokens) = (pool(1), [(); 3].map(|()| CancelToken::new()));
+            tokens[..2].iter().for_each(CancelToken::cancel);
+            let task = pool.task().token(&tokens[1]).token(&tokens[2]);
+            let handle = tokens[0].run(|| task.spawn(tidegate::check_cancelled));
+            assert_eq!(handle.join(), Ok(()));
+        });
+    }
+
+    #[test]
+    fn aborted_future_cancels_its_token() {
+        watched(|| {
+            let (pool, parent) = (pool(1), CancelToken::new());
+            let (tell, told) = channel();
+            let future = poll_fn(move |context| {
+                let token = CancelToken::current().expect("its own");
+                tell.send((token, context.waker().clone())).unwrap();
+                Poll::<()>::Pending
+            });
+            let handle = pool
+                .task()
+                .token(&parent)
+                .spawn_future(future)
+                .abort_on_drop();
+            // Without a waker, the future would end by itself.
+            let (token, _waker) = told.recv().unwrap();
+            drop(handle);
+            assert_eq!(
+                [&token, &parent].map(CancelToken::is_cancelled),
+                [true, false]
+            );
+        });
+    }
 }

@@ -360,7 +360,7 @@ mod pools {
             };
             let item = notes("item");
             let create = move || pool.stream(source).map(move |_| item()).ordered();
-            let mut results = pool.spawn_at_priority(Priority::Urgent, create).join();
+            let mut results = pool.task().priority(Priority::Urgent).spawn(create).join();
             let started = Arc::new(Gate::new());
             let starts = started.clone();
             let busy = pool.spawn(move || {

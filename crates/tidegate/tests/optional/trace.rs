@@ -229,7 +229,7 @@ mod recorded_tasks {
     fn spawned_tasks_and_futures() {
         let pool = traced_pool();
         let line = pool.install(|| {
-            tidegate::spawn_named("net", || ()).join();
+            tidegate::task().named("net").spawn(|| ()).join();
             tidegate::spawn(|| ()).join();
             line!() - 1
         });
@@ -245,7 +245,7 @@ mod recorded_tasks {
     #[test]
     fn equal_origins_have_one_entry() {
         let pool = traced_pool();
-        (0..3).for_each(|_| pool.install(|| tidegate::spawn_named("net", || ()).join()));
+        (0..3).for_each(|_| pool.install(|| tidegate::task().named("net").spawn(|| ()).join()));
         let trace = pool.trace().unwrap();
         let names: Vec<_> = trace
             .origins
@@ -273,8 +273,8 @@ mod recorded_tasks {
     #[test]
     fn nested_tasks() {
         let pool = traced_pool();
-        let inner = || tidegate::spawn_named("inner", || ()).join();
-        pool.install(|| tidegate::spawn_named("outer", inner).join());
+        let inner = || tidegate::task().named("inner").spawn(|| ()).join();
+        pool.install(|| tidegate::task().named("outer").spawn(inner).join());
         assert_eq!(tasks(&pool), ["outer", "inner", "end", "end"]);
     }
 
@@ -284,8 +284,8 @@ mod recorded_tasks {
         let builder = Pool::builder().workers(1).spare_threads(0).trace(true);
         let pool = built(builder.wait(WaitPolicy::HelpAny));
         // The worker runs the other task at the end of the scope.
-        let task = || tidegate::scope(|_| drop(tidegate::spawn_named("other", || ())));
-        pool.install(|| tidegate::spawn_named("outer", task).join());
+        let task = || tidegate::scope(|_| drop(tidegate::task().named("other").spawn(|| ())));
+        pool.install(|| tidegate::task().named("outer").spawn(task).join());
         assert_eq!(
             tasks(&pool),
             ["outer", "none", "other", "end", "end", "end"]

@@ -119,7 +119,7 @@ fn child_leaves_panic_to_the_log() {
             }
         };
         drop::<tidegate::Handle<()>>(pool.spawn(breaks()));
-        drop::<tidegate::Handle<()>>(pool.spawn_named("sail", breaks()));
+        drop::<tidegate::Handle<()>>(pool.task().named("sail").spawn(breaks()));
         drop(pool);
         assert_eq!(ended.get(), 2);
     }

@@ -340,14 +340,11 @@ mod without_global_pool {
     fn calls_panic_with_their_names() {
         let test = "without_global_pool::calls_panic_with_their_names";
         let Some(output) = alone(test, &[("TIDEGATE_GLOBAL", "off")]) else {
-            let calls: [(&str, &dyn Fn()); 15] = [
+            let calls: [(&str, &dyn Fn()); 14] = [
                 ("join", &|| _ = tidegate::join(|| (), || ())),
                 ("scope", &|| tidegate::scope(|_| ())),
                 ("spawn", &|| drop(tidegate::spawn(|| ()))),
-                ("spawn_named", &|| drop(tidegate::spawn_named("net", || ()))),
-                ("CancelToken::spawn", &|| {
-                    drop(tidegate::CancelToken::new().spawn(|| ()))
-                }),
+                ("task", &|| drop(tidegate::task().spawn(|| ()))),
                 ("spawn_future", &|| drop(tidegate::spawn_future(async {}))),
                 ("broadcast", &|| _ = tidegate::broadcast(|_| ())),
                 // These are too short to need the pool.

@@ -1,6 +1,6 @@
 //! Classes of tasks: which begins next, and which class a task inherits.
 
-use crate::support::classes::{Begun, alone, builder, occupy, spawn};
+use crate::support::classes::{Begun, alone, builder, occupy, spawn, spawn_here};
 use crate::support::futures::Signal;
 use crate::support::{Gate, Tally, built, fib, soak, watched};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,8 +89,8 @@ mod order {
             let inner = begun.clone();
             pool.install(move || {
                 drop(tidegate::spawn(inner.task("n1")));
-                drop(tidegate::spawn_at_priority(Background, inner.task("b")));
-                drop(tidegate::spawn_at_priority(Urgent, inner.task("u")));
+                drop(spawn_here(Background, inner.task("b")));
+                drop(spawn_here(Urgent, inner.task("u")));
                 drop(tidegate::spawn(inner.task("n2")));
             });
             // The youngest of the worker's own tasks comes first.
@@ -113,7 +113,7 @@ mod aging {
                     again(class, &next, &count);
                 }
             };
-            drop(tidegate::spawn_at_priority(class, task));
+            drop(spawn_here(class, task));
         }
 
         let pool = built(builder(1).priority_aging(within));
@@ -121,7 +121,7 @@ mod aging {
         let release = occupy(&pool);
         let (outer, count) = (ended.clone(), ran.clone());
         spawn(&pool, class, move || again(class, &outer, &count));
-        let starved = pool.spawn_at_priority(starved, move || ended.open());
+        let starved = spawn(&pool, starved, move || ended.open());
         drop(release);
         drop((starved, pool));
         ran.load(Ordering::Relaxed)
@@ -154,12 +154,12 @@ mod starving {
             ran.fetch_add(1, Ordering::Relaxed);
             if !ended.is_open() {
                 let task = move || again(class, ended, ran);
-                drop(tidegate::spawn_at_priority(class, task));
+                drop(spawn_here(class, task));
             }
         }
         let ran = Arc::new(AtomicUsize::new(0));
         let (ended, count) = (ended.clone(), ran.clone());
-        drop(pool.spawn_at_priority(class, move || again(class, ended, count)));
+        drop(spawn(pool, class, move || again(class, ended, count)));
         ran
     }
 
@@ -181,7 +181,7 @@ mod starving {
                 let first = thread::current().id();
                 for _ in 0..100 {
                     let begun = begun.clone();
-                    drop(tidegate::spawn_at_priority(Urgent, move || {
+                    drop(spawn_here(Urgent, move || {
                         begun.fetch_add(1, Ordering::Relaxed);
                     }));
                 }
@@ -202,12 +202,11 @@ mod starving {
             let pool = built(builder(1).priority_aging(AGING));
             let (ended, release) = (Arc::new(Gate::new()), occupy(&pool));
             let joined: Vec<_> = (0..TASKS)
-                .map(|_| pool.spawn_at_priority(Background, || ()))
+                .map(|_| spawn(&pool, Background, || ()))
                 .collect();
             let opened = ended.clone();
             spawn(&pool, Background, move || opened.open());
-            let joiner =
-                pool.spawn_at_priority(Urgent, || joined.into_iter().for_each(Handle::join));
+            let joiner = spawn(&pool, Urgent, || joined.into_iter().for_each(Handle::join));
             let ran = keep_busy(&pool, Normal, &ended);
             drop(release);
             joiner.join();
@@ -231,10 +230,7 @@ mod inheritance {
             let inner = begun.clone();
             spawn(&pool, Urgent, move || {
                 let spawn = |name: &str| drop(tidegate::spawn(inner.task(name)));
-                drop(tidegate::spawn_at_priority(
-                    Normal,
-                    inner.task("not-inherited"),
-                ));
+                drop(spawn_here(Normal, inner.task("not-inherited")));
                 spawn("child");
                 tidegate::join(|| spawn("join-1"), || spawn("join-2"));
                 tidegate::scope(|scope| scope.spawn(|_| spawn("scope")));
@@ -294,7 +290,7 @@ mod inheritance {
         let begun = begun.clone();
         move || {
             drop(tidegate::spawn(begun.task("child")));
-            drop(tidegate::spawn_at_priority(Normal, begun.task("normal")));
+            drop(spawn_here(Normal, begun.task("normal")));
         }
     }
 
@@ -366,7 +362,7 @@ mod ends {
             let counted = panics.clone();
             let pool = built(builder(2).on_panic(move |_| counted.come()));
             for class in CLASSES {
-                let handle = pool.spawn_at_priority(class, || panic!("for the handle"));
+                let handle = spawn(&pool, class, || panic!("for the handle"));
                 catch_unwind(AssertUnwindSafe(|| handle.join())).unwrap_err();
                 spawn(&pool, class, || panic!("for the handler"));
             }
@@ -411,7 +407,7 @@ mod ends {
             for class in CLASSES {
                 let pool = alone();
                 let release = occupy(&pool);
-                let last = pool.spawn_at_priority(class, || 7);
+                let last = spawn(&pool, class, || 7);
                 pool.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
                 assert!(!last.is_finished());
                 drop(release);
@@ -428,7 +424,7 @@ mod ends {
                 let token = CancelToken::new();
                 let (inner, child) = (pool.spawn(|| ()), token.clone());
                 let handle = token.run(|| {
-                    pool.spawn_at_priority(class, move || {
+                    spawn(&pool, class, move || {
                         inner.join();
                         child.cancel();
                         tidegate::spawn(|| check_cancelled().is_err()).join()
@@ -444,12 +440,12 @@ mod ends {
         watched(|| {
             let pool = built(builder(1).max_queued(1));
             let release = occupy(&pool);
-            let queued = pool.spawn_at_priority(Background, || 1);
-            pool.try_spawn(|| 2).unwrap_err();
+            let queued = spawn(&pool, Background, || 1);
+            pool.task().try_spawn(|| 2).unwrap_err();
             drop(release);
             assert_eq!(queued.join(), 1);
             // A worker begins the last task before it leaves the count, so there is room soon.
-            while pool.try_spawn(|| 3).is_err() {
+            while pool.task().try_spawn(|| 3).is_err() {
                 std::thread::yield_now();
             }
         });
@@ -463,9 +459,7 @@ mod ends {
             let signal = Signal::default();
             pool.install(|| {
                 let given = signal.clone();
-                drop(tidegate::spawn_at_priority(Background, move || {
-                    given.give()
-                }));
+                drop(spawn_here(Background, move || given.give()));
                 tidegate::spawn_future(signal).join();
             });
         });
@@ -505,7 +499,7 @@ mod waking {
                 pool.install(|| {
                     let gate = Arc::new(Gate::new());
                     let opened = gate.clone();
-                    drop(tidegate::spawn_at_priority(class, move || opened.open()));
+                    drop(spawn_here(class, move || opened.open()));
                     gate.wait();
                     assert_eq!(fib(5), 5);
                 });

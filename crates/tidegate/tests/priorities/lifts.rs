@@ -18,7 +18,7 @@ where
     let release = occupy(&pool);
     drop(pool.spawn(begun.task("normal")));
     let handle = target(&pool, begun.clone());
-    other.spawn_at_priority(Urgent, move || wait(handle)).join();
+    spawn(&other, Urgent, move || wait(handle)).join();
     drop(release);
     begun.end(Arc::into_inner(pool).unwrap())
 }
@@ -35,7 +35,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let (pool, spawner) = (pool.clone(), alone());
-    let spawner = spawner.spawn_at_priority(Background, move || pool.spawn_future(future));
+    let spawner = spawn(&spawner, Background, move || pool.spawn_future(future));
     spawner.join()
 }
 
@@ -43,7 +43,7 @@ where
 fn awaited_task_and_its_children_become_urgent() {
     watched(|| {
         let begun = lift(|pool, begun| {
-            pool.spawn_at_priority(Background, move || {
+            spawn(pool, Background, move || {
                 begun.note("target");
                 drop(tidegate::spawn(begun.task("child")));
             })
@@ -77,12 +77,12 @@ fn raised_future_raises_others() {
             begun.note("future");
         };
         let begun = lift(|pool, begun| {
-            let awaited = pool.spawn_at_priority(Background, begun.task("awaited"));
+            let awaited = spawn(pool, Background, begun.task("awaited"));
             pool.spawn_future(awaits(begun, awaited))
         });
         assert_eq!(begun, "child awaited future normal");
         let begun = lift(|pool, begun| {
-            let awaited = pool.spawn_at_priority(Background, begun.task("awaited"));
+            let awaited = spawn(pool, Background, begun.task("awaited"));
             spawn_in_background(pool, awaits(begun, awaited))
         });
         assert_eq!(begun, "child awaited future normal");
@@ -95,7 +95,7 @@ fn raise_reaches_what_a_future_awaits() {
     watched(|| {
         let (pool, other, begun) = (alone(), alone(), Begun::default());
         let first = occupy(&pool);
-        let awaited = pool.spawn_at_priority(Background, begun.task("awaited"));
+        let awaited = spawn(&pool, Background, begun.task("awaited"));
         let inner = begun.clone();
         let mut future = pool.spawn_future(async move {
             awaited.await;
@@ -110,9 +110,7 @@ fn raise_reaches_what_a_future_awaits() {
         drop(pool.spawn(begun.task("normal")));
         drop(first);
         has_started.recv().unwrap();
-        other
-            .spawn_at_priority(Urgent, move || poll(&mut future))
-            .join();
+        spawn(&other, Urgent, move || poll(&mut future)).join();
         drop(second);
         assert_eq!(begun.end(pool), "awaited future normal");
     });
@@ -149,7 +147,7 @@ fn most_urgent_waiter_counts() {
             drop(tidegate::spawn(inner.task("child")));
         });
         for class in [Normal, Urgent] {
-            let waiter = other.spawn_at_priority(class, move || {
+            let waiter = spawn(&other, class, move || {
                 poll(&mut handle);
                 handle
             });
@@ -169,8 +167,8 @@ fn joined_task_of_another_pool_begins() {
         let (other, ended) = (alone(), Arc::new(Gate::new()));
         let release = occupy(&pool);
         keep_busy(&pool, &ended);
-        let target = pool.spawn_at_priority(Background, move || ended.open());
-        let waiter = other.spawn_at_priority(Urgent, || target.join());
+        let target = spawn(&pool, Background, move || ended.open());
+        let waiter = spawn(&other, Urgent, || target.join());
         drop(release);
         waiter.join();
     });
@@ -183,7 +181,7 @@ fn installed_call_of_urgent_task_begins() {
         let (other, ended) = (alone(), Arc::new(Gate::new()));
         keep_busy(&pool, &ended);
         let inner = pool.clone();
-        let waiter = other.spawn_at_priority(Urgent, move || {
+        let waiter = spawn(&other, Urgent, move || {
             inner.install(|| ());
             assert_eq!(inner.join(|| 1, || 2), (1, 2));
             inner.scope(|scope| scope.spawn(|_| ended.open()));
@@ -211,7 +209,7 @@ fn joiner_runs_queued_task() {
         let release = occupy(&pool);
         drop(pool.spawn(begun.task("normal")));
         let inner = begun.clone();
-        let target = pool.spawn_at_priority(Background, move || {
+        let target = spawn(&pool, Background, move || {
             inner.note("target");
             drop(tidegate::spawn(inner.task("child")));
         });
@@ -227,7 +225,7 @@ fn less_urgent_waiter_lowers_nothing() {
         let (pool, begun) = (alone(), Begun::default());
         let release = occupy(&pool);
         let inner = begun.clone();
-        let target = pool.spawn_at_priority(Urgent, move || {
+        let target = spawn(&pool, Urgent, move || {
             inner.note("target");
             drop(tidegate::spawn(inner.task("child")));
         });
@@ -337,7 +335,7 @@ mod class_of_pool {
             let (pool, begun) = (alone(), Begun::default());
             let release = occupy(&pool);
             drop(pool.spawn(begun.task("normal")));
-            let mut closure = pool.spawn_at_priority(Background, begun.task("closure"));
+            let mut closure = spawn(&pool, Background, begun.task("closure"));
             let polled = begun.task("future");
             let mut future = pool.spawn_future(async move { polled() });
             let waiter = urgent().spawn(move || {

@@ -136,8 +136,8 @@ impl Handle {
         };
         match &self.kind {
             Kind::Closure => tidegate::spawn(run),
-            Kind::Class(class) => tidegate::spawn_at_priority(*class, run),
-            Kind::Token => CancelToken::new().spawn(run),
+            Kind::Class(class) => tidegate::task().priority(*class).spawn(run),
+            Kind::Token => tidegate::task().token(&CancelToken::new()).spawn(run),
             Kind::Future(future) => future.spawn(run),
         }
     }

@@ -1,5 +1,6 @@
 //! Classes of tasks in simulated pools, under many orders of the threads.
 
+use crate::support::classes::spawn_here;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tidegate::policy::Priority::{self, Background, Normal, Urgent};
@@ -23,7 +24,7 @@ fn mixed_waits_end() {
         let count = Arc::new(AtomicUsize::new(0));
         let spawn = |class| {
             let count = count.clone();
-            tidegate::spawn_at_priority(class, move || {
+            spawn_here(class, move || {
                 tidegate::yield_point();
                 count.fetch_add(1, Ordering::Relaxed)
             })
@@ -31,7 +32,7 @@ fn mixed_waits_end() {
         let waiters = CLASSES.map(|class| {
             let [awaited, joined, timed, nested] =
                 [Background, Normal, Urgent, Background].map(spawn);
-            tidegate::spawn_at_priority(class, move || {
+            spawn_here(class, move || {
                 let future = tidegate::spawn_future(async move {
                     nested.await;
                     awaited.await
@@ -54,13 +55,13 @@ fn mixed_waits_end() {
 fn raised_futures_end() {
     check(|pool| {
         let (give, given) = channel();
-        let inner = tidegate::spawn_at_priority(Background, move || given.recv().unwrap());
+        let inner = spawn_here(Background, move || given.recv().unwrap());
         let middle = tidegate::spawn_future(async move { inner.await + 1 });
-        let outer = tidegate::spawn_at_priority(Background, || {
+        let outer = spawn_here(Background, || {
             tidegate::spawn_future(async move { middle.await + 1 })
         });
         let normal = pool.spawn_future(async move { outer.await.await + 1 });
-        let urgent = tidegate::spawn_at_priority(Urgent, move || normal.join());
+        let urgent = spawn_here(Urgent, move || normal.join());
         give.send(0).unwrap();
         assert_eq!(urgent.join(), 3);
     });
@@ -73,13 +74,13 @@ fn urgent_task_passes_queued_ones() {
         let begun = Arc::new(AtomicUsize::new(0));
         for _ in 0..20 {
             let begun = begun.clone();
-            drop(tidegate::spawn_at_priority(Background, move || {
+            drop(spawn_here(Background, move || {
                 begun.fetch_add(1, Ordering::Relaxed);
                 tidegate::yield_point();
             }));
         }
         let most = begun.load(Ordering::Relaxed) + pool.workers();
-        drop(tidegate::spawn_at_priority(Urgent, move || {
+        drop(spawn_here(Urgent, move || {
             let begun = begun.load(Ordering::Relaxed);
             assert!(begun <= most, "{begun} of {most}");
         }));
@@ -99,7 +100,7 @@ fn each_push_is_a_step() {
     };
     pool.install(|| {
         let before = spawns();
-        drop(tidegate::spawn_at_priority(Urgent, || ()));
+        drop(spawn_here(Urgent, || ()));
         assert_eq!(spawns(), before + 1);
     });
 }

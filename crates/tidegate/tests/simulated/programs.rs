@@ -134,7 +134,8 @@ fn aborts_meet_wake_ups_and_broadcasts() {
             Poll::Pending
         }));
         let waker = receiver.recv().unwrap();
-        let wakes = pool.spawn_at_priority(Priority::Urgent, || waker.wake());
+        let urgent = pool.task().priority(Priority::Urgent);
+        let wakes = urgent.spawn(|| waker.wake());
         let aborts = pool.spawn(move || drop(future.abort_on_drop()));
         pool.broadcast(|_| ());
         aborts.join();

@@ -1,4 +1,4 @@
-//! `Handle::abort_on_drop` and `CancelToken::spawn`.
+//! `Handle::abort_on_drop` and `TaskBuilder::token`.
 
 use crate::support::aborts::{Bomb, reporting_pool, running};
 use crate::support::book::Book;
@@ -36,12 +36,12 @@ mod unstarted {
             let (pool, book) = (bare_pool(1), Book::new());
             // The test occupies the only worker.
             pool.install(|| {
-                drop(pool.spawn(unwanted(&book)).abort_on_drop());
-                drop(
-                    pool.spawn_at_priority(Priority::Urgent, unwanted(&book))
-                        .abort_on_drop(),
-                );
-                drop(CancelToken::new().spawn(unwanted(&book)).abort_on_drop());
+                let [urgent, cancellable] = [pool.task(), tidegate::task()];
+                let urgent = urgent.priority(Priority::Urgent);
+                let cancellable = cancellable.token(&CancelToken::new());
+                for task in [pool.task(), urgent, cancellable] {
+                    drop(task.spawn(unwanted(&book)).abort_on_drop());
+                }
             });
             drop(pool);
             assert_eq!(book.made(), 3);
@@ -71,11 +71,11 @@ mod unstarted {
             let pool = built(Pool::builder().workers(1).max_queued(1));
             let (busy, go) = running(&pool, &Book::new());
             drop(pool.spawn(|| ()).abort_on_drop());
-            let refused = pool.try_spawn(|| ()).map(drop);
+            let refused = pool.task().try_spawn(|| ()).map(drop);
             assert!(refused.is_err());
             go.open();
             drop(busy.join());
-            until(|| pool.try_spawn(|| ()).is_ok());
+            until(|| pool.task().try_spawn(|| ()).is_ok());
         });
     }
 
@@ -148,7 +148,7 @@ mod running {
                 }
                 ended.send(check_cancelled()).unwrap();
             };
-            let handle = pool.install(|| parent.spawn(task)).abort_on_drop();
+            let handle = pool.task().token(&parent).spawn(task).abort_on_drop();
             has_begun.recv().unwrap();
             drop(handle);
             assert_eq!(has_ended.recv(), Ok(Err(Cancelled)));
@@ -165,7 +165,7 @@ mod running {
             let (begins, goes) = (begun.clone(), go.clone());
             let (ended, has_ended) = channel();
             drop(pool.install(|| {
-                parent.spawn(move || {
+                tidegate::task().token(&parent).spawn(move || {
                     begins.open();
                     goes.wait();
                     ended.send(check_cancelled()).unwrap();
@@ -243,7 +243,8 @@ mod ended {
     fn token_is_not_cancelled() {
         watched(|| {
             let pool = bare_pool(1);
-            let handle = pool.install(|| CancelToken::new().spawn(CancelToken::current));
+            let task = pool.task().token(&CancelToken::new());
+            let handle = task.spawn(CancelToken::current);
             until(|| handle.is_finished());
             let handle = handle.abort_on_drop();
             let token = handle.join().expect("the task has a token");

@@ -246,10 +246,8 @@ fn yields_give_no_turn() {
             move || order.lock().unwrap().push(name)
         };
         joined.entry().inside(|member| {
-            drop(tidegate::spawn_at_priority(
-                Priority::Urgent,
-                note("urgent"),
-            ));
+            let urgent = tidegate::task().priority(Priority::Urgent);
+            drop(urgent.spawn(note("urgent")));
             tidegate::spawn(|| ()).join();
             assert!(member.run_own(), "the empty task");
             drop(tidegate::spawn(note("normal")));

@@ -32,17 +32,17 @@ fn spawned_tasks_have_origins() {
 
         drop(pool.spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
-        drop(pool.spawn_named("net", fails));
+        drop(pool.task().named("net").spawn(fails));
         assert_eq!(next(), (Some("net".into()), line!() - 1));
-        drop(pool.spawn_named(format!("net {}", 2), fails));
+        drop(pool.task().named(format!("net {}", 2)).spawn(fails));
         assert_eq!(next(), (Some("net 2".into()), line!() - 1));
-        drop(pool.spawn_named("", fails));
+        drop(pool.task().named("").spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
-        drop(CancelToken::new().spawn_in(&pool, fails));
+        drop(pool.task().token(&CancelToken::new()).spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
-        drop(pool.try_spawn(fails));
+        drop(pool.task().try_spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
-        drop(pool.spawn_at_priority(Priority::Urgent, fails));
+        drop(pool.task().priority(Priority::Urgent).spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
         drop(pool.spawn_future(async { fails() }));
         assert_eq!(next(), (None, line!() - 1));
@@ -57,10 +57,10 @@ fn free_functions_have_origins() {
         let next = || name_and_line(reports.recv().unwrap());
         let spawns: [fn() -> Handle<()>; 5] = [
             || tidegate::spawn(fails),
-            || tidegate::spawn_named("net", fails),
-            || tidegate::spawn_at_priority(Priority::Urgent, fails),
+            || tidegate::task().named("net").spawn(fails),
+            || tidegate::task().priority(Priority::Urgent).spawn(fails),
             || tidegate::spawn_future(async { fails() }),
-            || CancelToken::new().spawn(fails),
+            || tidegate::task().token(&CancelToken::new()).spawn(fails),
         ];
         let first = line!() - 6;
         for (spawn, line) in spawns.into_iter().zip(first..) {
@@ -86,12 +86,12 @@ fn panics_of_destructors_have_origins() {
     watched(|| {
         let (pool, reports) = reporting_pool();
         let next = || name_and_line(reports.recv().unwrap());
-        drop(pool.spawn_named("result", || Fails));
+        drop(pool.task().named("result").spawn(|| Fails));
         assert_eq!(next(), (Some("result".into()), line!() - 1));
         let line = pool.install(|| {
             let captured = Fails;
             let task = move || drop(captured);
-            drop(pool.spawn_named("aborted", task).abort_on_drop());
+            drop(pool.task().named("aborted").spawn(task).abort_on_drop());
             line!() - 1
         });
         assert_eq!(next(), (Some("aborted".into()), line));
@@ -137,10 +137,10 @@ fn origins_are_readable() {
     drop(pool.spawn(fails));
     let place = format!("{}:{}:15", file!(), line!() - 1);
     assert_eq!(reports.recv(), Ok(place));
-    drop(pool.spawn_named("net", fails));
-    let place = format!("net ({}:{}:15)", file!(), line!() - 1);
+    drop(pool.task().named("net").spawn(fails));
+    let place = format!("net ({}:{}:35)", file!(), line!() - 1);
     assert_eq!(reports.recv(), Ok(place));
-    drop(pool.spawn_named("net\n2", fails));
-    let place = format!(r"net\n2 ({}:{}:15)", file!(), line!() - 1);
+    drop(pool.task().named("net\n2").spawn(fails));
+    let place = format!(r"net\n2 ({}:{}:38)", file!(), line!() - 1);
     assert_eq!(reports.recv(), Ok(place));
 }

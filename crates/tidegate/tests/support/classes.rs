@@ -55,8 +55,20 @@ impl Begun {
     }
 }
 
-pub fn spawn(pool: &Pool, class: Priority, f: impl FnOnce() + Send + 'static) {
-    drop(pool.spawn_at_priority(class, f));
+pub fn spawn<T: Send + 'static>(
+    pool: &Pool,
+    class: Priority,
+    f: impl FnOnce() -> T + Send + 'static,
+) -> Handle<T> {
+    pool.task().priority(class).spawn(f)
+}
+
+/// Like `spawn`, in the calling task's pool.
+pub fn spawn_here<T: Send + 'static>(
+    class: Priority,
+    f: impl FnOnce() -> T + Send + 'static,
+) -> Handle<T> {
+    tidegate::task().priority(class).spawn(f)
 }
 
 /// Polls the handle once, as a future that awaits it would.
