@@ -10,7 +10,7 @@ use crate::worker::WorkerThread;
 /// caller continues as soon as a slot is free, or without one after a grace period of 2 ms
 /// (`owed-grace` in `tidegate tunables`). A join, a scope or another wait inside `f` takes a slot
 /// for its duration. Outside a pool, inside another `blocking` and in a pool without [spare
-/// threads](crate::Builder::spare_threads), this is a plain call.
+/// threads](crate::Builder::max_threads), this is a plain call.
 ///
 /// Up to 512 threads of a pool can block at once while others run
 /// ([`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads)). If more threads

@@ -4,22 +4,7 @@
 //! when the pool is built, so methods may be called in any order and an error can mention every
 //! option involved.
 
-/// Defines a setter for each row: its name, its argument, and the setting.
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) sets $field:ident;)*) => {
-        impl<P> Builder<P> {$(
-            $(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self, $value: $type) -> Self {
-                self.settings.$field = Some($value);
-                self
-            }
-        )*}
-    };
-}
-
 mod build;
-mod queued;
 #[cfg(all(feature = "testing", not(loom)))]
 mod simulated;
 
@@ -28,7 +13,7 @@ pub use build::build_global;
 pub use simulated::simulate;
 
 use crate::handle::Pool;
-use crate::options::Settings;
+use crate::options::{Settings, nanos, options};
 use crate::panics::PanicReport;
 use std::fmt;
 use std::marker::PhantomData;
@@ -36,7 +21,7 @@ use std::time::Duration;
 use tidegate_machine::Topology;
 use tidegate_policy::idle::BackoffFactory;
 use tidegate_policy::{
-    DesirePolicy, IdlePolicy, MemoryPolicy, PlaceBy, QueueKind, SharePolicy, StealAmount,
+    DesirePolicy, IdlePolicy, MemoryPolicy, PlaceBy, Priority, QueueKind, SharePolicy, StealAmount,
     VictimPolicy, WaitPolicy,
 };
 
@@ -48,17 +33,11 @@ use tidegate_policy::{
 ///
 /// ```
 /// use tidegate::Pool;
-/// use tidegate::policy::StealAmount;
 ///
-/// let pool = Pool::builder()
-///     .workers(2)
-///     .steal(StealAmount::Half)
-///     .idle("linear:min=10us,max=500us".parse()?)
-///     .name("render")
-///     .build()?;
+/// let pool = Pool::builder().workers(2).name("render").stack_size(64 << 20).build()?;
 /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
 /// assert!(name.is_some_and(|name| name.starts_with("render-")));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tidegate::BuildError>(())
 /// ```
 pub struct Builder<P = Pool> {
     pub(crate) settings: Settings,
@@ -74,432 +53,30 @@ impl<P> Default for Builder<P> {
     }
 }
 
-setters! {
-    /// Sets the number of workers, i.e. how many tasks may run at once: 1 to 4096
-    /// (`TIDEGATE_WORKERS`).
-    ///
-    /// The default is the number of CPUs that this process may keep busy, by its affinity, its
-    /// cgroups' quotas and the engine that started it (HyperQueue, Slurm); see
-    /// [`Machine::default_workers`](crate::machine::Machine::default_workers).
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(3).build()?;
-    /// assert_eq!(pool.workers(), 3);
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    workers(workers: usize) sets workers;
-
-    /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
-    ///
-    /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. An idle policy cannot be
-    /// combined with [`backoff`](Self::backoff).
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).idle("yield".parse()?).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    idle(idle: IdlePolicy) sets idle;
-
-    /// Sets custom code that decides what a worker does when it finds no work. By default,
-    /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
-    ///
-    /// Each thread of the pool has its own backoff, created when the thread starts and dropped when
-    /// it ends. Whenever the thread has looked everywhere and found no task, its backoff decides
-    /// how it rests; once it has found a task, it resets the backoff. A backoff does not slow down
-    /// forks. If every worker without a task sleeps, new tasks wait until the first sleep ends. A
-    /// sleep ends early in the same cases as under a built-in idle policy, and lasts at most
-    /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
-    ///
-    /// The code that creates the backoff runs after the [start handler](Self::on_start) and may do
-    /// anything that the handler may do. The backoff itself must not block or wait for a task: its
-    /// worker counts as searching, so the pool wakes no other thread for new tasks meanwhile. It
-    /// may spawn tasks; the worker runs them itself unless another one is faster. The code that
-    /// drops the backoff must not call into the pool: its thread is ending and would not run tasks
-    /// that this code spawned.
-    ///
-    /// If the backoff, or the code that creates or drops it, panics, the panic is logged to
-    /// standard error. From then on the worker parks whenever it finds no work.
-    ///
-    /// [`build`](Self::build) returns an error if `idle` is set as well. The backoff has no text
-    /// form: `TIDEGATE_EXPLAIN` and traces call it `custom`. Replaying a trace doesn't need the
-    /// backoff's code, because the trace contains its decisions.
-    ///
-    /// ```
-    /// use tidegate::Pool;
-    /// use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
-    ///
-    /// /// Sleeps for 20 us at first, and twice as long each time, then parks.
-    /// struct Doubling { sleep: u64 }
-    ///
-    /// const FIRST: u64 = 20_000;
-    ///
-    /// impl CustomBackoff for Doubling {
-    ///     fn backoff(&mut self, _draw: u64) -> Rest {
-    ///         let sleep = self.sleep;
-    ///         self.sleep *= 2;
-    ///         match sleep {
-    ///             ..=1_000_000 => Rest::Sleep(sleep),
-    ///             _ => Rest::Park,
-    ///         }
-    ///     }
-    ///
-    ///     fn reset(&mut self) {
-    ///         self.sleep = FIRST;
-    ///     }
-    /// }
-    ///
-    /// let backoff = BackoffFactory::new(|_worker| Doubling { sleep: FIRST });
-    /// let pool = Pool::builder().workers(2).backoff(backoff).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    backoff(backoff: BackoffFactory) sets backoff;
-
-    /// Sets how many tasks one steal takes (`TIDEGATE_STEAL`). The default is [`StealAmount::One`].
-    ///
-    /// A different amount requires [`QueueKind::Split`], and a [`memory`](Self::memory) policy that
-    /// doesn't keep the order of the serial run; otherwise [`build`](Self::build) returns an error,
-    /// because thieves then take one task at a time.
-    ///
-    /// ```
-    /// use tidegate::{Pool, policy::QueueKind, policy::StealAmount};
-    ///
-    /// let builder = Pool::builder().workers(2).steal(StealAmount::Half);
-    /// assert_eq!(builder.build()?.join(|| 1, || 2), (1, 2));
-    /// let builder = Pool::builder().steal(StealAmount::Half).queue(QueueKind::ChaseLev);
-    /// assert!(builder.build().is_err());
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    steal(amount: StealAmount) sets amount;
-
-    /// Sets how a thief chooses its victims (`TIDEGATE_VICTIM`). The default is
-    /// [`VictimPolicy::Hierarchical`], which prefers near victims.
-    ///
-    /// That policy computes distances from the machine's caches and nodes, and assumes that workers
-    /// run on the CPUs that [`places`](Self::places) describes.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).victim("last-victim".parse()?).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    victim(victim: VictimPolicy) sets victim;
-
-    /// Sets which tasks a waiting worker may run (`TIDEGATE_WAIT`).
-    ///
-    /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. This is the
-    /// only wait policy allowed with a [`memory`](Self::memory) policy other than
-    /// [`MemoryPolicy::None`].
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).wait("help-any".parse()?).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    wait(wait: WaitPolicy) sets wait;
-
-    /// Sets the kind of queue in which a worker keeps its tasks (`TIDEGATE_QUEUE`). The default is
-    /// [`QueueKind::Split`].
-    ///
-    /// The other kinds are for comparison. They have these disadvantages:
-    ///
-    /// * Forks are slower, and a worker waiting for the other half of a join sleeps instead of
-    ///   helping.
-    /// * With [`QueueKind::Blocks`] and [`QueueKind::Duplicating`], a task may stay with its owner
-    ///   until the owner forks again, so tasks that wait for each other may deadlock. In a pool
-    ///   without spare threads, they may deadlock with every kind except [`QueueKind::Split`].
-    /// * Thieves take one task at a time, so [`build`](Self::build) returns an error for any
-    ///   [`steal`](Self::steal) but [`StealAmount::One`].
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).queue("chase-lev".parse()?).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    queue(queue: QueueKind) sets queue;
-
-    /// Sets which tasks get the memory they request, and which must wait for it
-    /// (`TIDEGATE_MEMORY`); see [`memory::reserve`](crate::memory::reserve).
-    ///
-    /// The default, [`MemoryPolicy::None`], grants every request immediately and adds no cost to a
-    /// fork; nor does [`MemoryPolicy::Hybrid`]. The other policies keep the order of the serial
-    /// run: each fork takes a lock of the pool, and tasks [spawned at a
-    /// place](crate::Scope::spawn_at) come after all others.
-    ///
-    /// A waiting task keeps its thread. Once the pool has [`max_threads`](Self::max_threads)
-    /// threads, new tasks therefore begin only when all running tasks have reached a wait.
-    ///
-    /// ```
-    /// use tidegate::{Pool, memory};
-    ///
-    /// let policy = "budget:bytes=64MiB,serial=8MiB".parse()?;
-    /// let pool = Pool::builder().workers(2).memory(policy).build()?;
-    /// assert!(pool.install(|| memory::reserve(65 << 20)).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    memory(memory: MemoryPolicy) sets memory;
-
-    /// Sets what the workers of a place share (`TIDEGATE_PLACES`); see [`PlaceId`](crate::PlaceId).
-    /// The default is [`PlaceBy::Cache`], the last-level cache. [`PlaceBy::Each`] accepts 1 to 4096
-    /// workers per place.
-    ///
-    /// Worker `i` is assumed to run on the `i`-th usable CPU, counting every core once before any
-    /// core's second hardware thread, and wrapping around after the last CPU. The worker only stays
-    /// there if the pool [binds](Self::bind) its threads.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(4).places("each:2".parse()?).build()?;
-    /// assert_eq!(pool.places().len(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    places(places: PlaceBy) sets places;
-
-    /// Sets whether each running thread of the pool is bound to one CPU (`TIDEGATE_BIND`). The
-    /// default is false, so that the kernel can move threads off CPUs that other programs need.
-    ///
-    /// Threads are bound only to CPUs that the process may use. A running thread's CPU slot
-    /// determines its CPU. Guests, and threads beyond the number of CPU slots, are not bound. A
-    /// thread that a task starts inherits the CPU of the worker running the task.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).bind(true).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    bind(bind: bool) sets bind;
-
-    /// Uses this topology instead of the machine's. Places and distances are computed from it. The
-    /// default is the topology that the operating system reports.
-    ///
-    /// This is for tests, and for machines that report an incorrect topology.
-    /// [`build`](Self::build) returns an error if the topology has no CPUs, or if the pool
-    /// [binds](Self::bind) its threads and the process may not use all of the topology's CPUs.
-    ///
-    /// ```
-    /// let topology = "cpus 0-3\nL3 0-1 2-3 size=16M".parse()?;
-    /// let pool = tidegate::Pool::builder().workers(4).topology(topology).build()?;
-    /// assert_eq!(pool.places().len(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    topology(topology: Topology) sets topology;
-
-    /// Sets how many threads the pool may have beyond one per worker, for waiting workers and
-    /// guests (`TIDEGATE_SPARE_THREADS`).
-    ///
-    /// This is another form of the limit [`max_threads`](Self::max_threads), which counts all
-    /// threads; it suffices to set one of the two. The range is 0 to 32768 minus the number of
-    /// workers. The default follows from that of `max_threads`: three spare threads per worker.
-    ///
-    /// ```
-    /// let builder = tidegate::Pool::builder().workers(2).spare_threads(1);
-    /// assert!(builder.max_threads(8).build().is_err()); // 2 and 1 are 3.
-    /// ```
-    spare_threads(threads: usize) sets spare_threads;
-
-    /// Sets how many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`). The range
-    /// is from the number of workers to 32768. The default is four per worker, or the number of
-    /// workers plus [`spare_threads`](Self::spare_threads) if that is set. [`build`](Self::build)
-    /// returns an error if both are set and disagree.
-    ///
-    /// Threads in [`blocking`](fn@crate::blocking) calls don't count, up to
-    /// [`max_blocking_threads`](Self::max_blocking_threads).
-    ///
-    /// ```
-    /// let builder = tidegate::Pool::builder().workers(2);
-    /// assert!(builder.max_threads(1).build().is_err());
-    /// ```
-    max_threads(threads: usize) sets max_threads;
-
-    /// Sets how many threads may be in [`blocking`](fn@crate::blocking) calls without counting
-    /// towards [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is
-    /// 512 and the range is 0 to 16384; together with `max_threads` it must not exceed 32768.
-    ///
-    /// While fewer threads block, the pool starts another thread whenever a task waits and a
-    /// worker's slot is free. At the limit, or if the operating system refuses to start a thread,
-    /// tasks may have to wait until a blocking call returns. The pool then prints one line to
-    /// standard error, and counts the event in
-    /// [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
-    ///
-    /// A thread that was started for this purpose ends after it has been idle for a second.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).max_blocking_threads(8).build()?;
-    /// assert_eq!(pool.install(|| tidegate::blocking(|| "from a slow disk")), "from a slow disk");
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    max_blocking_threads(threads: usize) sets max_blocking_threads;
-
-    /// Sets whether the pool shares the machine's CPUs with other jobs of the same user
-    /// (`TIDEGATE_SHARE`).
-    ///
-    /// With [`SharePolicy::Auto`], the default, a pool uses all its workers while no other job is
-    /// active. Otherwise it gets its fair share within milliseconds, but no more than it can put to
-    /// good use. Jobs find each other through a file; see [`tidegate_share`] for its path. A job
-    /// that cannot use the file runs as if it had [`SharePolicy::Off`].
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).share("off".parse()?).build()?;
-    /// assert_eq!(pool.stats().allotment, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    share(share: SharePolicy) sets share;
-
-    /// Sets the pool's weight relative to other jobs: 1 to 10000, by default 100
-    /// (`TIDEGATE_WEIGHT`). A job with twice the weight gets twice as many CPUs.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).weight(200).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    weight(weight: usize) sets weight;
-
-    /// Sets how the pool estimates its desire, i.e. how many CPUs it could put to good use
-    /// (`TIDEGATE_DESIRE`). The default is [`DesirePolicy::Steady`].
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).desire("wsap:eta=0.75".parse()?).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    desire(desire: DesirePolicy) sets desire;
-
-    /// Sets the time between two estimates of the pool's desire: 100 us to 100 ms, by default 5 ms
-    /// (`TIDEGATE_EST_CYCLE`).
-    ///
-    /// A shorter cycle follows the program's parallelism sooner but costs more: each estimate takes
-    /// about 20 us of CPU time. While estimates don't change anything, the pool lengthens its
-    /// cycles, up to fourfold. Jobs that share a machine should have the same cycle, or some of
-    /// them notice changes later than others (Siddhartha Sen, "Dynamic processor allocation for
-    /// adaptively parallel work-stealing jobs", 2004, section 6.1).
-    ///
-    /// [`build`](Self::build) returns an error if the time is out of range. A pool that doesn't
-    /// share the machine ([`SharePolicy::Off`]) makes no estimates.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use tidegate::Pool;
-    ///
-    /// let pool = Pool::builder().workers(2).est_cycle(Duration::from_millis(10)).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    ///
-    /// let refused = Pool::builder().est_cycle(Duration::from_secs(2)).build().err();
-    /// let error = "invalid value 2s for Builder::est_cycle: expected a time from 100us to 100ms";
-    /// assert_eq!(refused.map(|refused| refused.to_string()), Some(error.to_owned()));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    est_cycle(time: Duration) sets est_cycle;
-
-    /// Sets the size of each thread's stack, in bytes: 64 KiB to 64 GiB (1 GiB on 32-bit machines),
-    /// by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched use memory.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).stack_size(64 << 20).build()?;
-    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    stack_size(bytes: usize) sets stack_size;
-
-    /// Sets whether the pool prints a line to standard error when it is first used: its number of
-    /// workers, the reason for that number, and the options that differ from their defaults
-    /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. A pool that shares the machine also
-    /// prints where it finds the other jobs.
-    explain(on: bool) sets explain;
+/// Defines the setters: an `impl` block for each tier of the table.
+macro_rules! setters {
+    ($($(#[$heading:meta])* impl {$(
+        $(#[$doc:meta])*
+        $name:ident($value:ident: $argument:ty) sets $type:ty = $stored:expr
+            $(, or $tunable:ident)?;
+    )*})*) => {$(
+        $(#[$heading])*
+        impl<P> Builder<P> {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $value: $argument) -> Self {
+                self.settings.$name = Some($stored);
+                self
+            }
+        )*}
+    )*};
 }
-
-impl<P> Builder<P> {
-    /// Sets the name of the pool. Each thread of the pool is named after the pool and its own
-    /// number, like `render-0`. The default is `tidegate`; in the table of jobs, an unnamed pool is
-    /// listed under its program's name. An empty name counts as none. [`build`](Self::build)
-    /// returns an error if the name contains control characters.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(1).name("render").build()?;
-    /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
-    /// assert_eq!(name.as_deref(), Some("render-0"));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.settings.name = Some(name.into()).filter(|name| !name.is_empty());
-        self
-    }
-
-    /// Sets whether the pool records its scheduling decisions, for
-    /// [`Pool::trace`](crate::Pool::trace). The default is false. Each worker records up to 16 MiB
-    /// (`trace.bytes` in `tidegate tunables`); what doesn't fit is dropped.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).trace(true).build()?;
-    /// assert!(pool.trace().is_some());
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn trace(mut self, on: bool) -> Self {
-        self.settings.trace = on;
-        self
-    }
-
-    /// Sets a function that each thread of the pool calls with its number when it starts. By
-    /// default, there is no such function. If `f` panics, the panic is logged to standard error.
-    /// While `f` delays a thread that a task needs, the pool may start further threads, up to one
-    /// for every free slot.
-    ///
-    /// ```
-    /// let log = |number| println!("thread {number} starts");
-    /// tidegate::Pool::builder().workers(2).on_start(log).build()?.shutdown();
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn on_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.settings.on_start = Some(Box::new(f));
-        self
-    }
-
-    /// Sets a function that each thread of the pool calls with its number when it ends. By default,
-    /// there is no such function. If `f` panics, the panic is logged to standard error.
-    ///
-    /// ```
-    /// let log = |number| println!("thread {number} ends");
-    /// tidegate::Pool::builder().workers(2).on_exit(log).build()?.shutdown();
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn on_exit(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.settings.on_exit = Some(Box::new(f));
-        self
-    }
-
-    /// Sets a function to call with each panic that no join, scope or handle can return to a
-    /// caller. See [`PanicReport`].
-    ///
-    /// By default, such panics are logged to standard error and counted. If `f` panics, that panic
-    /// is logged to standard error.
-    ///
-    /// ```
-    /// let (sender, panics) = std::sync::mpsc::channel();
-    /// let pool = tidegate::Pool::builder()
-    ///     .workers(1)
-    ///     .on_panic(move |report| sender.send(report).expect("the receiver exists"))
-    ///     .build()?;
-    /// drop(pool.spawn(|| -> u32 { panic!("oh") }));
-    /// let report = panics.recv()?;
-    /// assert_eq!((report.number, report.payload.downcast_ref()), (1, Some(&"oh")));
-    /// assert!(report.origin.is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn on_panic(mut self, f: impl Fn(PanicReport) + Send + Sync + 'static) -> Self {
-        self.settings.on_panic = Some(Box::new(f));
-        self
-    }
-}
+options!(setters);
 
 impl<P> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("workers", &self.settings.workers)
+            .field("workers", &self.settings.workers.flatten())
             .field("name", &self.settings.name)
             .finish_non_exhaustive()
     }

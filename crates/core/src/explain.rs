@@ -49,12 +49,14 @@ fn chosen_workers(pool: &PoolInner) -> usize {
 fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
-        Source::Builder => {
+        Source::Builder(method) => {
             let closed = options.kind.closed();
-            let method = closed.map_or("Builder::workers", |closed| closed.threads_by);
-            format!("set by {method}")
+            format!(
+                "set by {}",
+                closed.map_or(method, |closed| closed.threads_by)
+            )
         }
-        Source::Variable => format!("set by {}", tunables::WORKERS.variable.unwrap_or_default()),
+        Source::Variable(name) => format!("set by {name}"),
         Source::Default => machine().reason(),
     };
     let mut differing = Vec::new();
@@ -72,7 +74,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     let aging = options.priority_aging;
     differing.extend(difference(aging, &tunables::PRIORITY_AGING));
     differing.extend(difference(options.bind, &tunables::BIND));
-    if options.max_threads_from != Source::Default && options.kind.closed().is_none() {
+    if options.max_threads_from != Source::Default {
         let limit = Some(options.max_threads);
         differing.extend(difference(limit, &tunables::MAX_THREADS));
     }
@@ -151,7 +153,7 @@ mod tests {
             .steal("fixed:20".parse().unwrap())
             .victim("random".parse().unwrap())
             .wait("help-any".parse().unwrap())
-            .spare_threads(1)
+            .max_threads(4)
             .stack_size(1 << 20);
         let options = builder.options().unwrap();
         let version = env!("CARGO_PKG_VERSION");

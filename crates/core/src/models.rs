@@ -21,7 +21,7 @@ mod sources;
 fn pool(workers: usize) -> Pool {
     Pool::builder()
         .workers(workers)
-        .spare_threads(0)
+        .max_threads(workers)
         .build()
         .expect("valid options")
 }

@@ -1,8 +1,7 @@
 //! A pool's options, resolved and checked, and the machine that some of them depend on.
 //!
 //! An option takes its value from the builder, or else from the environment ([`Environment`]), or
-//! else from its default. The number of spare threads and the limit on threads are two forms of one
-//! option.
+//! else from its default. The [`table`] declares all options.
 
 mod closed;
 mod environment;
@@ -12,6 +11,7 @@ mod kind;
 mod machine;
 mod orders;
 mod settings;
+mod table;
 
 pub use closed::Closed;
 pub(crate) use environment::Environment;
@@ -20,6 +20,7 @@ pub(crate) use idle::IdleRule;
 pub(crate) use kind::Kind;
 pub(crate) use machine::{affinity, limits, machine, pretend};
 pub(crate) use settings::Settings;
+pub(crate) use table::options;
 
 use crate::jobserver::Jobserver;
 use crate::latch::MAX_WORKERS;
@@ -27,23 +28,41 @@ use crate::layout::Layout;
 use crate::panics::PanicReport;
 use crate::simulated::{self, Simulated};
 use orders::Orders;
+use std::fmt;
 use std::time::Duration;
 use tidegate_machine::{CpuList, Topology};
-use tidegate_policy::tunables::{self, Tunable};
+use tidegate_policy::tunables::THREADS_PER_SLOT;
 use tidegate_policy::{
-    DesirePolicy, MemoryPolicy, Nanos, ParseError, PlaceBy, Priority, QueueKind, SharePolicy,
-    StealAmount, VictimPolicy, WaitPolicy,
+    DesirePolicy, MemoryPolicy, Nanos, PlaceBy, Priority, QueueKind, SharePolicy, StealAmount,
+    VictimPolicy, WaitPolicy,
 };
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type PanicHandler = Box<dyn Fn(PanicReport) + Send + Sync>;
 
-/// Where the value of an option came from.
+/// Where the value of an option came from: this method of the builder, this environment variable, or
+/// its default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
-    Builder,
-    Variable,
+    Builder(&'static str),
+    Variable(&'static str),
     Default,
+}
+
+impl Source {
+    fn is_variable(self) -> bool {
+        matches!(self, Self::Variable(_))
+    }
+}
+
+/// The name by which an error message refers to an option.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Builder(name) | Self::Variable(name) => name,
+            Self::Default => "the default",
+        })
+    }
 }
 
 pub struct Options {
@@ -130,49 +149,47 @@ impl Options {
             .expect("defaults are allowed, and everything else is forgiven")
     }
 
-    fn resolve(settings: Settings, environment: Environment) -> Result<Self, BuildError> {
-        let (workers, workers_from) = number_of_workers(&settings, environment)?;
+    fn resolve(mut settings: Settings, environment: Environment) -> Result<Self, BuildError> {
+        settings.name.take_if(|name| name.is_empty());
+        let (workers, workers_from) = match settings.workers(environment)? {
+            (Some(workers), from) => (workers, from),
+            (None, _) => (machine().default_workers(), Source::Default),
+        };
         let (share, share_from) = Sharing::of(&settings, (workers, workers_from), environment)?;
         let (max_threads, max_threads_from) = limit(&settings, workers, environment)?;
         let max_blocking_threads = blocking_limit(&settings, max_threads, environment)?;
-        let (priority, priority_aging) = classes(&settings, environment)?;
-        let (victim, _) =
-            environment.option("Builder::victim", settings.victim, &tunables::VICTIM)?;
+        let (victim, _) = settings.victim(environment)?;
         let orders = Orders::of(&settings, environment)?;
-        let (places, _) =
-            environment.option("Builder::places", settings.places, &tunables::PLACES)?;
-        let within = |error: ParseError| error.within("Builder::places");
-        let places = places.check().map_err(within)?;
-        let (bind, _) = environment.option("Builder::bind", settings.bind, &tunables::BIND)?;
+        let (places, _) = settings.places(environment)?;
+        let (bind, _) = settings.bind(environment)?;
         let ground = Ground::of(settings.topology.as_ref(), workers, (places, victim), bind)?;
-        let method = "Builder::stack_size";
-        let (stack_size, _) =
-            environment.option(method, settings.stack_size, &tunables::STACK_SIZE)?;
+        let layout = ground.layout(workers, places);
+        let usable = ground.usable;
         Ok(Self {
             workers,
             workers_from,
             max_threads,
             max_threads_from,
             max_blocking_threads,
-            idle: IdleRule::of(settings.idle, settings.backoff, environment)?,
+            idle: IdleRule::of(&mut settings, environment)?,
             amount: orders.amount,
             victim,
             wait: orders.wait,
             queue: orders.queue,
             memory: orders.memory,
             places,
-            priority,
-            priority_aging,
-            layout: ground.layout(workers, places),
+            priority: settings.priority(environment)?.0,
+            priority_aging: settings.priority_aging(environment)?.0,
+            layout,
             bind: bind && Ground::KNOWN,
-            usable: ground.usable,
+            usable,
+            stack_size: settings.stack_size(environment)?.0,
             name: name(settings.name)?,
-            stack_size,
             max_queued: max_queued(settings.max_queued)?,
             explain: environment.explain(settings.explain)?,
             share,
             share_from,
-            trace: settings.trace,
+            trace: settings.trace.unwrap_or_default(),
             on_start: settings.on_start,
             on_exit: settings.on_exit,
             on_panic: settings.on_panic,
@@ -198,19 +215,10 @@ impl Sharing {
         (workers, workers_from): (usize, Source),
         environment: Environment,
     ) -> Result<(Option<Self>, Source), BuildError> {
-        let (share, from) =
-            environment.option("Builder::share", settings.share, &tunables::SHARE)?;
-        let (weight, _) =
-            environment.option("Builder::weight", settings.weight, &tunables::WEIGHT)?;
-        let (desire, _) =
-            environment.option("Builder::desire", settings.desire, &tunables::DESIRE)?;
-        // `option` has checked the parameters of values that it parsed from text. Only the
-        // builder's values can fail here.
-        let checked = desire.check();
-        checked.map_err(|error| error.within("Builder::desire"))?;
-        let given = settings.est_cycle.map(nanos);
-        let (est_cycle, _) =
-            environment.option("Builder::est_cycle", given, &tunables::EST_CYCLE)?;
+        let (share, from) = settings.share(environment)?;
+        let (weight, _) = settings.weight(environment)?;
+        let (desire, _) = settings.desire(environment)?;
+        let (est_cycle, _) = settings.est_cycle(environment)?;
         // A closed pool shares the machine only if that was requested: its caller may rely on all
         // of its threads running.
         let is_asked = settings.closed.is_none() || from != Source::Default;
@@ -264,14 +272,6 @@ fn job(settings: &Settings) -> String {
     own.or_else(program).unwrap_or_else(|| UNNAMED.into())
 }
 
-/// Returns the class of the pool, and within how many dispatches each class begins a task.
-fn classes(settings: &Settings, environment: Environment) -> Result<(Priority, usize), BuildError> {
-    let class = environment.option("Builder::priority", settings.priority, &tunables::PRIORITY)?;
-    let method = "Builder::priority_aging";
-    let aging = environment.option(method, settings.priority_aging, &tunables::PRIORITY_AGING)?;
-    Ok((class.0, aging.0))
-}
-
 fn max_queued(given: Option<usize>) -> Result<Option<usize>, BuildError> {
     if given == Some(0) {
         let error = "Builder::max_queued: invalid value 0: expected at least 1";
@@ -291,52 +291,31 @@ fn name(given: Option<String>) -> Result<String, BuildError> {
     Ok(name)
 }
 
-fn number_of_workers(
-    settings: &Settings,
-    environment: Environment,
-) -> Result<(usize, Source), BuildError> {
-    let given = settings.workers.map(Some);
-    let (workers, from) = environment.option("Builder::workers", given, &tunables::WORKERS)?;
-    Ok(match workers {
-        Some(workers) => (workers, from),
-        None => (machine().default_workers(), Source::Default),
-    })
-}
-
-/// Returns the limit on threads. If the builder sets either form of the limit, both environment
-/// variables are ignored.
+/// Returns the limit on threads.
 fn limit(
     settings: &Settings,
     workers: usize,
     environment: Environment,
 ) -> Result<(usize, Source), BuildError> {
-    let from_builder = settings.spare_threads.is_some() || settings.max_threads.is_some();
-    // `Some(None)`: the builder does not set this form, but its variable is ignored all the same.
-    let form = |given: Option<usize>| from_builder.then_some(given);
-    let given = form(settings.spare_threads);
-    let (spare, _) =
-        environment.option("Builder::spare_threads", given, &tunables::SPARE_THREADS)?;
-    let given = form(settings.max_threads);
-    let (max, _) = environment.option("Builder::max_threads", given, &tunables::MAX_THREADS)?;
-    let derived = (workers * tunables::THREADS_PER_SLOT.default).min(MAX_WORKERS);
-    if spare.is_none() && max.is_none() {
-        return Ok((derived, Source::Default));
+    if settings.closed.is_some() {
+        return Ok((workers, Source::Default));
     }
-    let limit = Limit {
-        workers,
-        spare,
-        max,
+    let default = (workers * THREADS_PER_SLOT.default).min(MAX_WORKERS);
+    let (max, from) = match settings.max_threads(environment)? {
+        (Some(max), from) => (max, from),
+        (None, _) => return Ok((default, Source::Default)),
     };
-    if from_builder {
-        return Ok((limit.agreed(Source::Builder)?, Source::Builder));
+    if max >= workers {
+        return Ok((max, from));
     }
-    match limit.agreed(Source::Variable) {
-        Ok(limit) => Ok((limit, Source::Variable)),
-        Err(error) => {
-            environment.forgive(error, &format_args!("{derived} threads"))?;
-            Ok((derived, Source::Default))
-        }
+    let error = BuildError::new(format!(
+        "{from}: {max} is less than the number of workers, {workers}: expected {workers} to {MAX_WORKERS}"
+    ));
+    if from.is_variable() {
+        environment.forgive(error, &format_args!("{default} threads"))?;
+        return Ok((default, Source::Default));
     }
+    Err(error)
 }
 
 /// Returns how many threads may be in blocking calls without counting towards `max_threads`.
@@ -345,69 +324,19 @@ fn blocking_limit(
     max_threads: usize,
     environment: Environment,
 ) -> Result<usize, BuildError> {
-    let tunable = &tunables::MAX_BLOCKING_THREADS;
-    let method = "Builder::max_blocking_threads";
-    let (limit, from) = environment.option(method, settings.max_blocking_threads, tunable)?;
+    let (limit, from) = settings.max_blocking_threads(environment)?;
     let most = MAX_WORKERS - max_threads;
     if limit <= most || from == Source::Default {
         return Ok(limit.min(most));
     }
-    let label = label(from, method, tunable);
     let error = BuildError::new(format!(
-        "{label}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
+        "{from}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
     ));
-    if from == Source::Variable {
+    if from.is_variable() {
         environment.forgive(error, &format_args!("{most} threads"))?;
         return Ok(most);
     }
     Err(error)
-}
-
-/// The thread limit in its two forms, both from the builder or both from the environment.
-struct Limit {
-    workers: usize,
-    spare: Option<usize>,
-    max: Option<usize>,
-}
-
-impl Limit {
-    /// Computes the limit. Returns an error if the two forms contradict each other or the number of
-    /// workers.
-    fn agreed(&self, from: Source) -> Result<usize, BuildError> {
-        let Self {
-            workers,
-            spare,
-            max,
-        } = *self;
-        let most = MAX_WORKERS - workers;
-        let spare_label = label(from, "Builder::spare_threads", &tunables::SPARE_THREADS);
-        let max_label = label(from, "Builder::max_threads", &tunables::MAX_THREADS);
-        let error = match (spare, max) {
-            (Some(spare), _) if spare > most => {
-                format!("{spare_label}: {spare} beside {workers} workers: expected 0 to {most}")
-            }
-            (_, Some(max)) if max < workers => format!(
-                "{max_label}: {max} is less than the number of workers, {workers}: expected {workers} to {MAX_WORKERS}"
-            ),
-            (Some(spare), Some(max)) if workers + spare != max => format!(
-                "{max_label}: {max} contradicts {spare_label}, {spare} beside {workers} workers: expected {}, or only \
-                 one of the two",
-                workers + spare
-            ),
-            (Some(spare), _) => return Ok(workers + spare),
-            (None, max) => return Ok(max.unwrap_or(workers)),
-        };
-        Err(BuildError::new(error))
-    }
-}
-
-/// Returns the name by which an error message refers to an option: its variable if the value came
-/// from there, or else the builder's method.
-fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'static str {
-    match (from, tunable.variable) {
-        (Source::Variable, Some(variable)) => variable,
-        _ => method,
-    }
 }
 
 /// The topology and the CPUs to which a pool's CPU slots are assigned.
@@ -499,12 +428,8 @@ mod tests {
                 "invalid value 0 for fixed in Builder::steal: expected an integer from 1 to 65536",
             ),
             (
-                two().spare_threads(65_537),
-                "invalid value 65537 for Builder::spare_threads: expected an integer from 0 to 32768",
-            ),
-            (
-                two().spare_threads(32_767),
-                "Builder::spare_threads: 32767 beside 2 workers: expected 0 to 32766",
+                two().max_threads(32_769),
+                "invalid value 32769 for Builder::max_threads: expected an integer from 1 to 32768",
             ),
             (
                 two().max_blocking_threads(16_385),
@@ -544,26 +469,12 @@ mod tests {
     }
 
     #[test]
-    fn spare_threads_must_match_limit() {
-        let both = two().spare_threads(3).max_threads(5);
-        assert_eq!(both.options().unwrap().max_threads, 5);
-        assert_eq!(
-            error(two().spare_threads(3).max_threads(6)),
-            "Builder::max_threads: 6 contradicts Builder::spare_threads, 3 beside 2 workers: expected 5, or only one of \
-             the two"
-        );
-    }
-
-    #[test]
     fn default_limit_scales_with_slots() {
         let options = two().options().unwrap();
-        assert_eq!(options.max_threads, 2 * tunables::THREADS_PER_SLOT.default);
+        assert_eq!(options.max_threads, 2 * THREADS_PER_SLOT.default);
         assert_eq!(options.max_threads_from, Source::Default);
         let many = Pool::builder().workers(4_096).victim(VictimPolicy::Random);
         let options = many.options().unwrap();
-        assert_eq!(
-            options.max_threads,
-            4_096 * tunables::THREADS_PER_SLOT.default
-        );
+        assert_eq!(options.max_threads, 4_096 * THREADS_PER_SLOT.default);
     }
 }

@@ -98,7 +98,7 @@ table! {
         "How many tasks a steal takes under `fixed`. It must be given; 2 suits most programs.", Basis::Published("Adnan and Sato 2012");
 }
 
-choices!(StealAmount);
+choices!(StealAmount, check);
 
 impl Default for StealAmount {
     fn default() -> Self {

@@ -57,7 +57,7 @@ table! {
         "The number of workers per place, if places have a fixed size. It must be given.", Basis::Guessed;
 }
 
-choices!(PlaceBy);
+choices!(PlaceBy, check);
 
 impl Default for PlaceBy {
     fn default() -> Self {

@@ -45,7 +45,6 @@ fn each_variable_belongs_to_one_row() {
         "TIDEGATE_PRIORITY",
         "TIDEGATE_PRIORITY_AGING",
         "TIDEGATE_BIND",
-        "TIDEGATE_SPARE_THREADS",
         "TIDEGATE_MAX_THREADS",
         "TIDEGATE_MAX_BLOCKING_THREADS",
         "TIDEGATE_STACK_SIZE",

@@ -19,10 +19,10 @@
 //! | `TIDEGATE_WAIT=help-any` | a waiting thread runs any task, as with rayon |
 //! | `TIDEGATE_EXPLAIN=1` | each pool prints its number of threads, and why, at its first use |
 //!
-//! If a row lists several variables, the first one that is set applies. `TIDEGATE_SPARE_THREADS`,
-//! `TIDEGATE_MAX_THREADS`, `TIDEGATE_MAX_BLOCKING_THREADS`, `TIDEGATE_MEMORY` and `TIDEGATE_GLOBAL`
-//! have no effect here, and a pool shares the machine only if `TIDEGATE_SHARE` is set to `auto` or
-//! `on`. Tidegate's other variables have their usual meaning.
+//! If a row lists several variables, the first one that is set applies. `TIDEGATE_MAX_THREADS`,
+//! `TIDEGATE_MAX_BLOCKING_THREADS`, `TIDEGATE_MEMORY` and `TIDEGATE_GLOBAL` have no effect here, and
+//! a pool shares the machine only if `TIDEGATE_SHARE` is set to `auto` or `on`. Tidegate's other
+//! variables have their usual meaning.
 //!
 //! This crate is a thin layer over [`tidegate_core::door::closed`] and does no scheduling itself.
 

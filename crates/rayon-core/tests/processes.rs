@@ -100,6 +100,14 @@ fn global_pool_ignores_bad_variable() {
 }
 
 #[test]
+fn thread_limit_has_no_effect() {
+    let variables = [("TIDEGATE_MAX_THREADS", "1"), ("RAYON_NUM_THREADS", "2")];
+    let output = in_child("child_sums", &variables);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!text.contains("TIDEGATE_MAX_THREADS"), "{text}");
+}
+
+#[test]
 fn child_builds() {
     if is_child() {
         match ThreadPoolBuilder::new().num_threads(1).build() {

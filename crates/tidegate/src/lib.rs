@@ -117,7 +117,6 @@
 //! | `TIDEGATE_PRIORITY` | [`Builder::priority`] | `background` |
 //! | `TIDEGATE_PRIORITY_AGING` | [`Builder::priority_aging`] | `16` |
 //! | `TIDEGATE_BIND` | [`Builder::bind`] | `on` |
-//! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
 //! | `TIDEGATE_MAX_THREADS` | [`Builder::max_threads`] | `16` |
 //! | `TIDEGATE_MAX_BLOCKING_THREADS` | [`Builder::max_blocking_threads`] | `512` |
 //! | `TIDEGATE_STACK_SIZE` | [`Builder::stack_size`] | `64MiB` |

@@ -7,7 +7,7 @@ use tidegate_sync::model::check_part;
 pub(crate) fn pool(workers: usize) -> Pool {
     Pool::builder()
         .workers(workers)
-        .spare_threads(0)
+        .max_threads(workers)
         .build()
         .expect("valid options")
 }

@@ -92,7 +92,7 @@ impl ClosedPool {
     /// # Errors
     /// See [`Refused`]. Threads that have already started then end.
     pub fn build(
-        builder: Builder,
+        mut builder: Builder,
         closed: Closed,
         with_caller: bool,
         start: impl FnMut(UnstartedThread) -> io::Result<()>,
@@ -102,7 +102,6 @@ impl ClosedPool {
         if with_caller && (WorkerThread::get().is_some() || task_context::is_set()) {
             return Err(Refused::Caller);
         }
-        let mut builder = builder.spare_threads(0);
         builder.settings.closed = Some(closed);
         if with_caller {
             // The calling thread keeps a slot forever and runs code that the pool does not control,

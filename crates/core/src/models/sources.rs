@@ -27,7 +27,7 @@ fn check_put(
     put: impl Fn(WorkerThread<'_>, &Scope<'_>, Body) + Send + Sync + 'static,
 ) {
     check_part(move || {
-        let builder = Pool::builder().workers(2).spare_threads(0);
+        let builder = Pool::builder().workers(2).max_threads(2);
         let pool = with(builder).build().expect("valid options");
         let (first, second) = (Parker::new(), Arc::new(Parker::new()));
         pool.install(|| {
@@ -53,7 +53,7 @@ fn check_put_for_waiter(
     put: impl Fn(WorkerThread<'_>, Task) + Send + Sync + 'static,
 ) {
     check_part(move || {
-        let builder = Pool::builder().workers(2).spare_threads(0);
+        let builder = Pool::builder().workers(2).max_threads(2);
         let pool = with(builder).build().expect("valid options");
         let [begun, ready, ran] = [(); 3].map(|()| Parker::new());
         let made = Mutex::new(None);

@@ -10,10 +10,9 @@
 //! could not handle the error. It prints the error to standard error and uses the default.
 
 use super::{BuildError, Source};
-use std::ffi::OsString;
 use std::fmt;
 use tidegate_policy::Tunable;
-use tidegate_policy::tunables::{self, Setting};
+use tidegate_policy::tunables::{self, AnyEntry, Setting};
 use tidegate_sync::stderr::print_line;
 
 /// If this variable is `1`, pools print their options unless the builder overrides it; see
@@ -40,26 +39,38 @@ impl Environment {
         given: Option<T>,
         tunable: &Tunable<T>,
     ) -> Result<(T, Source), BuildError> {
-        if let Some(value) = given {
-            return Ok((tunable.check_as(method, value)?, Source::Builder));
+        let mut entry = tunable.entry(given.unwrap_or(tunable.default));
+        let from = self.source(given.is_some().then_some(method), entry.any())?;
+        Ok((entry.value, from))
+    }
+
+    /// Checks the builder's value if this `method` set it, or else reads the environment's.
+    fn source(
+        self,
+        method: Option<&'static str>,
+        entry: &mut dyn AnyEntry,
+    ) -> Result<Source, BuildError> {
+        if let Some(method) = method {
+            entry.check(Some(method))?;
+            return Ok(Source::Builder(method));
         }
-        let Some(text) = self.text(tunable.variable) else {
-            return Ok((tunable.default, Source::Default));
+        let Some((variable, text)) = entry.variable().and_then(|name| self.read(name)) else {
+            return Ok(Source::Default);
         };
-        match tunable.parse(&text) {
-            Ok(value) => Ok((value, Source::Variable)),
+        match entry.parse(&text) {
+            Ok(()) => Ok(Source::Variable(variable)),
             Err(error) => {
-                self.forgive(error.into(), &tunable.show(tunable.default))?;
-                Ok((tunable.default, Source::Default))
+                self.forgive(error.into(), &entry.default())?;
+                Ok(Source::Default)
             }
         }
     }
 
-    /// Text that is not Unicode is rejected like any other invalid value. The message shows
-    /// replacement characters.
-    fn text(self, variable: Option<&str>) -> Option<String> {
-        let text = self.read(variable?)?;
-        Some(text.to_string_lossy().into_owned())
+    /// Returns the variable with its text. Text that is not Unicode is rejected like any other
+    /// invalid value: the message shows replacement characters.
+    fn read(self, variable: &'static str) -> Option<(&'static str, String)> {
+        let text = std::env::var_os(variable).filter(|_| self != Self::Ignored)?;
+        Some((variable, text.to_string_lossy().into_owned()))
     }
 
     /// Whether the global pool may be created.
@@ -68,22 +79,15 @@ impl Environment {
         Ok(allows)
     }
 
-    fn read(self, name: &str) -> Option<OsString> {
-        (self != Self::Ignored).then(|| std::env::var_os(name))?
-    }
-
     /// Whether the pool prints its options. `given` is the builder's value.
     pub(crate) fn explain(self, given: Option<bool>) -> Result<bool, BuildError> {
         if let Some(given) = given {
             return Ok(given);
         }
-        let Some(text) = self.read(EXPLAIN) else {
-            return Ok(false);
-        };
-        match text.to_str() {
-            Some("0") => Ok(false),
+        match self.read(EXPLAIN).as_ref().map(|(_, text)| text.as_str()) {
+            None | Some("0") => Ok(false),
             Some("1") => Ok(true),
-            _ => {
+            Some(text) => {
                 let error = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
                 self.forgive(BuildError::new(error), &0)?;
                 Ok(false)

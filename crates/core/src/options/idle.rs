@@ -1,9 +1,8 @@
 //! What idle workers do: they follow an [`IdlePolicy`] or a custom backoff.
 
-use super::BuildError;
-use super::environment::Environment;
+use super::{BuildError, Environment, Settings};
+use tidegate_policy::IdlePolicy;
 use tidegate_policy::idle::BackoffFactory;
-use tidegate_policy::{IdlePolicy, tunables};
 
 pub(crate) enum IdleRule {
     BuiltIn(IdlePolicy),
@@ -14,23 +13,15 @@ impl IdleRule {
     /// Chooses between an idle policy and a custom backoff. Like an idle policy, a backoff that is
     /// set on the builder overrides the environment variable.
     pub(super) fn of(
-        idle: Option<IdlePolicy>,
-        backoff: Option<BackoffFactory>,
+        settings: &mut Settings,
         environment: Environment,
     ) -> Result<Self, BuildError> {
-        match (idle, backoff) {
+        match (settings.idle, settings.backoff.take()) {
             (None, Some(backoff)) => Ok(Self::Custom(backoff)),
             (Some(idle), Some(_)) => Err(BuildError::new(format!(
                 "Builder::backoff: contradicts Builder::idle, {idle}: expected only one of the two"
             ))),
-            (idle, None) => {
-                let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
-                // `option` has checked the parameters of values that it parsed from text. Only the
-                // builder's values can fail here.
-                idle.check()
-                    .map_err(|error| error.within("Builder::idle"))?;
-                Ok(Self::BuiltIn(idle))
-            }
+            (_, None) => Ok(Self::BuiltIn(settings.idle(environment)?.0)),
         }
     }
 
@@ -64,7 +55,12 @@ mod tests {
     }
 
     fn error(idle: IdlePolicy, backoff: Option<BackoffFactory>) -> String {
-        match IdleRule::of(Some(idle), backoff, Environment::Strict) {
+        let mut settings = Settings {
+            idle: Some(idle),
+            backoff,
+            ..Default::default()
+        };
+        match IdleRule::of(&mut settings, Environment::Strict) {
             Ok(_) => panic!("it was accepted"),
             Err(error) => error.to_string(),
         }
@@ -93,8 +89,11 @@ mod tests {
 
     #[test]
     fn backoff_replaces_the_default() {
-        let backoff = BackoffFactory::new(|_| Parks);
-        let rule = IdleRule::of(None, Some(backoff), Environment::Strict).unwrap();
+        let mut settings = Settings {
+            backoff: Some(BackoffFactory::new(|_| Parks)),
+            ..Default::default()
+        };
+        let rule = IdleRule::of(&mut settings, Environment::Strict).unwrap();
         assert_eq!(rule.built_in(), None);
     }
 }

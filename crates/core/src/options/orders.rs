@@ -1,10 +1,8 @@
 //! The options that decide which task runs next and how many tasks a steal takes. Some combinations
 //! contradict each other and are rejected.
 
-use super::environment::Environment;
-use super::{BuildError, Settings, Source, label};
+use super::{BuildError, Environment, Settings, Source};
 use std::fmt::Display;
-use tidegate_policy::tunables;
 use tidegate_policy::{MemoryPolicy, QueueKind, StealAmount, WaitPolicy};
 
 /// The values of these options after they were checked against each other.
@@ -17,16 +15,14 @@ pub(super) struct Orders {
 
 impl Orders {
     pub(super) fn of(given: &Settings, environment: Environment) -> Result<Self, BuildError> {
-        let amount = environment.option("Builder::steal", given.amount, &tunables::STEAL)?;
-        let wait = environment.option("Builder::wait", given.wait, &tunables::WAIT)?;
-        let queue = environment.option("Builder::queue", given.queue, &tunables::QUEUE)?;
+        let amount = given.steal(environment)?;
+        let wait = given.wait(environment)?;
+        let queue = given.queue(environment)?;
         // A closed pool guarantees that all its threads run, so its tasks must not wait for memory.
         let memory = match given.closed {
             Some(_) => (MemoryPolicy::None, Source::Default),
-            None => environment.option("Builder::memory", given.memory, &tunables::SPACE)?,
+            None => given.memory(environment)?,
         };
-        let checked = memory.0.check();
-        checked.map_err(|error| error.within("Builder::memory"))?;
         let (wait, queue) = beside_space(memory, wait, queue, environment)?;
         Ok(Self {
             amount: steal_amount(amount, queue, memory, environment)?,
@@ -49,25 +45,22 @@ fn beside_space(
     if memory == MemoryPolicy::None {
         return Ok((wait, (queue, queue_from)));
     }
-    let by_space = label(space_from, "Builder::memory", &tunables::SPACE);
-    let refuse = |option: &str, value: &dyn Display, allowed: &dyn Display| {
+    let refuse = |option: Source, value: &dyn Display, allowed: &dyn Display| {
         let error = BuildError::new(format!(
-            "{option}: {value} beside {by_space}, {memory}, which has an order of its own: expected {allowed}"
+            "{option}: {value} beside {space_from}, {memory}, which has an order of its own: expected {allowed}"
         ));
         environment.forgive(
             error,
-            &format_args!("{by_space}, and {allowed} for {option}"),
+            &format_args!("{space_from}, and {allowed} for {option}"),
         )
     };
     if wait != WaitPolicy::Descendants {
-        let option = label(wait_from, "Builder::wait", &tunables::WAIT);
-        refuse(option, &wait, &WaitPolicy::Descendants)?;
+        refuse(wait_from, &wait, &WaitPolicy::Descendants)?;
     }
     if queue == QueueKind::Split || !memory.keeps_order() {
         return Ok((WaitPolicy::Descendants, (queue, queue_from)));
     }
-    let option = label(queue_from, "Builder::queue", &tunables::QUEUE);
-    refuse(option, &queue, &QueueKind::Split)?;
+    refuse(queue_from, &queue, &QueueKind::Split)?;
     Ok((WaitPolicy::Descendants, (QueueKind::Split, queue_from)))
 }
 
@@ -79,29 +72,19 @@ fn steal_amount(
     (memory, space_from): (MemoryPolicy, Source),
     environment: Environment,
 ) -> Result<StealAmount, BuildError> {
-    let amount = amount
-        .check()
-        .map_err(|error| error.within("Builder::steal"))?;
     let gives_several = queue == QueueKind::Split && !memory.keeps_order();
     if amount == StealAmount::One || gives_several {
         return Ok(amount);
     }
-    let steal = label(from, "Builder::steal", &tunables::STEAL);
     let (beside, beside_from) = match queue {
-        QueueKind::Split => {
-            let option = label(space_from, "Builder::memory", &tunables::SPACE);
-            (format!("{option}, {memory}, under which"), space_from)
-        }
-        _ => {
-            let option = label(queue_from, "Builder::queue", &tunables::QUEUE);
-            (format!("{option}, {queue}, from which"), queue_from)
-        }
+        QueueKind::Split => (format!("{space_from}, {memory}, under which"), space_from),
+        _ => (format!("{queue_from}, {queue}, from which"), queue_from),
     };
     let error = BuildError::new(format!(
-        "{steal}: {amount} beside {beside} a thief takes one task at a time: expected {}",
+        "{from}: {amount} beside {beside} a thief takes one task at a time: expected {}",
         StealAmount::One
     ));
-    if [from, beside_from].contains(&Source::Variable) {
+    if from.is_variable() || beside_from.is_variable() {
         environment.forgive(error, &StealAmount::One)?;
         return Ok(StealAmount::One);
     }

@@ -31,8 +31,7 @@ fn options(threads: usize, builder: Builder) -> Options {
         breadth_first: false,
         forgiving: false,
     };
-    let builder = builder.workers(threads).share(SharePolicy::Auto);
-    let mut builder = builder.spare_threads(0);
+    let mut builder = builder.workers(threads).share(SharePolicy::Auto);
     builder.settings.closed = Some(closed);
     let mut options = builder.options().unwrap();
     // As if the machine had determined the number of threads.

@@ -54,7 +54,11 @@ pub(crate) fn complete(mut settings: options::Settings) -> Result<options::Setti
     }
     settings.share = Some(SharePolicy::Off);
     settings.bind = Some(false);
-    let workers = *settings.workers.get_or_insert(SIMULATED_WORKERS.default);
+    let workers = settings
+        .workers
+        .flatten()
+        .unwrap_or(SIMULATED_WORKERS.default);
+    settings.workers = Some(Some(workers));
     if settings.topology.is_none() {
         let cpus = format!("cpus 0-{}", workers.clamp(1, 4096) - 1);
         settings.topology = Some(cpus.parse().expect("a flat machine"));

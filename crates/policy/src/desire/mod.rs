@@ -241,7 +241,7 @@ table! {
         Basis::Guessed;
 }
 
-choices!(DesirePolicy);
+choices!(DesirePolicy, check);
 
 impl Default for DesirePolicy {
     fn default() -> Self {

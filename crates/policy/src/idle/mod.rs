@@ -121,7 +121,7 @@ table! {
         Basis::Guessed;
 }
 
-choices!(IdlePolicy);
+choices!(IdlePolicy, check);
 
 impl Default for IdlePolicy {
     fn default() -> Self {

@@ -264,7 +264,7 @@ fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
     })
 }
 
-choices!(MemoryPolicy);
+choices!(MemoryPolicy, check);
 words!(
     SleepFunction,
     "sleep function",

@@ -97,12 +97,9 @@ impl<T: Setting> Tunable<T> {
     /// Returns an error if `text` cannot be parsed or the value is not allowed. The error names the
     /// variable (or the tunable, if it has no variable), the text and the allowed values.
     pub fn parse(&self, text: &str) -> Result<T, ParseError> {
-        let error = match T::read(text, self.unit) {
-            Ok(value) if self.allows(value) => return Ok(value),
-            Ok(_) => None,
-            Err(error) => error,
-        };
-        Err(refusal(self, text, error))
+        let mut entry = self.entry(self.default);
+        entry.any().parse(text)?;
+        Ok(entry.value)
     }
 
     /// Returns `value` if it is allowed.
@@ -111,7 +108,7 @@ impl<T: Setting> Tunable<T> {
     /// Returns an error if `value` is not allowed. The error names the variable (or the tunable, if
     /// it has no variable), the value and the allowed values.
     pub fn check(&self, value: T) -> Result<T, ParseError> {
-        self.checked(None, value)
+        self.entry(value).any().check(None).map(|()| value)
     }
 
     /// Like [`check`](Self::check), but the error names `label`.
@@ -119,27 +116,21 @@ impl<T: Setting> Tunable<T> {
     /// # Errors
     /// Returns an error if `value` is not allowed.
     pub fn check_as(&self, label: &str, value: T) -> Result<T, ParseError> {
-        self.checked(Some(label), value)
+        self.entry(value).any().check(Some(label)).map(|()| value)
     }
 
-    fn checked(&self, label: Option<&str>, value: T) -> Result<T, ParseError> {
-        match self.allows(value) {
-            true => Ok(value),
-            false => Err(invalid(self, label, &value)),
-        }
-    }
-
-    fn allows(&self, value: T) -> bool {
-        match self.allowed {
-            Allowed::Between(min, max) => value.lies_between(min, max),
-            Allowed::OneOf(_) => true,
+    /// Returns the tunable with this value, which is not checked yet.
+    pub fn entry(&self, value: T) -> Entry<'_, T> {
+        Entry {
+            tunable: self,
+            value,
         }
     }
 
     /// Returns the tunable with its values as text.
     #[must_use]
     pub fn row(&self) -> Row {
-        row(self)
+        self.untyped().shown()
     }
 
     /// Returns a value in the form that [`parse`](Self::parse) reads.
@@ -165,37 +156,113 @@ impl<T: Setting> Tunable<T> {
     }
 }
 
-/// A tunable of any type. The functions that take it are compiled once, not once for each type.
-trait AnyTunable {
-    fn untyped(&self) -> Tunable<&dyn Shown>;
+/// A tunable and a value for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a, T> {
+    tunable: &'a Tunable<T>,
+    /// The value.
+    pub value: T,
 }
 
-impl<T: Setting> AnyTunable for Tunable<T> {
-    fn untyped(&self) -> Tunable<&dyn Shown> {
-        self.untyped()
+impl<T: Setting> Entry<'_, T> {
+    /// Returns the entry without its type. What takes it is compiled once, not once for each type.
+    pub fn any(&mut self) -> &mut (dyn AnyEntry + '_) {
+        self
     }
 }
 
-fn refusal(tunable: &dyn AnyTunable, text: &str, error: Option<ParseError>) -> ParseError {
-    let tunable = tunable.untyped();
-    match error {
-        Some(error) => error.within(tunable.label()),
-        None => tunable.unexpected(tunable.label(), &alloc::format!("{text:?}")),
+/// An [`Entry`] of any type. Only this crate implements the trait.
+pub trait AnyEntry {
+    #[doc(hidden)]
+    fn tunable(&self) -> Tunable<&dyn Shown>;
+
+    #[doc(hidden)]
+    fn value(&self) -> &dyn Shown;
+
+    #[doc(hidden)]
+    fn reset(&mut self);
+
+    /// The error is `None` if it is enough to print the allowed values.
+    #[doc(hidden)]
+    fn read(&mut self, text: &str) -> Result<(), Option<ParseError>>;
+
+    /// The error is `None` if it is enough to print the allowed values.
+    #[doc(hidden)]
+    fn admit(&self) -> Result<(), Option<ParseError>>;
+}
+
+impl<T: Setting> AnyEntry for Entry<'_, T> {
+    fn tunable(&self) -> Tunable<&dyn Shown> {
+        self.tunable.untyped()
+    }
+
+    fn value(&self) -> &dyn Shown {
+        &self.value
+    }
+
+    fn reset(&mut self) {
+        self.value = self.tunable.default;
+    }
+
+    fn read(&mut self, text: &str) -> Result<(), Option<ParseError>> {
+        self.value = T::read(text, self.tunable.unit)?;
+        Ok(())
+    }
+
+    fn admit(&self) -> Result<(), Option<ParseError>> {
+        match self.tunable.allowed {
+            Allowed::Between(min, max) if !self.value.lies_between(min, max) => Err(None),
+            _ => self.value.check_parts(),
+        }
     }
 }
 
-fn invalid(tunable: &dyn AnyTunable, label: Option<&str>, value: &dyn Shown) -> ParseError {
-    let tunable = tunable.untyped();
-    let label = label.unwrap_or_else(|| tunable.label());
-    tunable.unexpected(label, &value.show(tunable.unit))
-}
+impl dyn AnyEntry + '_ {
+    /// The environment variable that sets the tunable, if any.
+    #[must_use]
+    pub fn variable(&self) -> Option<&'static str> {
+        self.tunable().variable
+    }
 
-fn row(tunable: &dyn AnyTunable) -> Row {
-    tunable.untyped().shown()
+    /// The tunable's default as text.
+    #[must_use]
+    pub fn default(&self) -> String {
+        let tunable = self.tunable();
+        tunable.default.show(tunable.unit)
+    }
+
+    /// Sets the value that `text` describes, or else the default.
+    ///
+    /// # Errors
+    /// See [`Tunable::parse`].
+    pub fn parse(&mut self, text: &str) -> Result<(), ParseError> {
+        let result = self.read(text).and_then(|()| self.admit());
+        result.map_err(|error| {
+            self.reset();
+            let tunable = self.tunable();
+            tunable.refusal(tunable.label(), &alloc::format!("{text:?}"), error)
+        })
+    }
+
+    /// Checks the value. The error names `label`, or else what [`Tunable::parse`] names.
+    ///
+    /// # Errors
+    /// If the value is not allowed.
+    pub fn check(&self, label: Option<&str>) -> Result<(), ParseError> {
+        self.admit().map_err(|error| {
+            let tunable = self.tunable();
+            let label = label.unwrap_or(tunable.label());
+            tunable.refusal(label, &self.value().show(tunable.unit), error)
+        })
+    }
 }
 
 impl Tunable<&dyn Shown> {
-    fn unexpected(&self, label: &str, value: &str) -> ParseError {
+    /// Returns the error for a value that has the problem `error`, or else is not allowed.
+    fn refusal(&self, label: &str, value: &str, error: Option<ParseError>) -> ParseError {
+        if let Some(error) = error {
+            return error.within(label);
+        }
         let range = self.range();
         let expected = match self.unit {
             Unit::Time => alloc::format!("a time from {range}"),

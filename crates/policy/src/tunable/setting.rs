@@ -18,6 +18,12 @@ pub trait Setting: Copy + PartialEq + sealed::Shown {
     fn lies_between(self, _min: Self, _max: Self) -> bool {
         true
     }
+
+    /// Checks what a range cannot express: the parameters of a policy.
+    #[doc(hidden)]
+    fn check_parts(self) -> Result<(), Option<ParseError>> {
+        Ok(())
+    }
 }
 
 mod sealed {
@@ -127,9 +133,9 @@ impl Setting for bool {
 }
 
 /// Makes enums that have a text form usable as values of tunables. Such values are not ordered, so
-/// every value is in range.
+/// every value is in range. The function `check` checks their parameters, if they have any.
 macro_rules! choices {
-    ($($type:ty),*) => {$(
+    ($type:ty $(, $check:ident)?) => {
         impl $crate::tunable::Shown for $type {
             fn show(&self, _: $crate::tunable::Unit) -> alloc::string::String {
                 alloc::format!("{self}")
@@ -143,8 +149,12 @@ macro_rules! choices {
             ) -> Result<Self, Option<$crate::error::ParseError>> {
                 text.parse().map_err(Some)
             }
+
+            $(fn check_parts(self) -> Result<(), Option<$crate::error::ParseError>> {
+                self.$check().map(|_| ()).map_err(Some)
+            })?
         }
-    )*};
+    };
 }
 pub(crate) use choices;
 

@@ -13,10 +13,6 @@ table! {
     BIND: bool = choice("bind", SWITCH, false).set_by("TIDEGATE_BIND"),
         "Whether to pin each worker to one processor; off by default, so that the kernel can move \
         threads away from processors that other programs need.", GUESSED;
-    SPARE_THREADS: Option<usize> =
-        count("spare-threads", "threads", Some(0), Some(MOST_THREADS), None).set_by("TIDEGATE_SPARE_THREADS"),
-        "Maximum number of spare threads, beyond one thread per worker, that stand in for waiting \
-        workers; derived: up to the limit on threads.", GUESSED;
     MAX_THREADS: Option<usize> =
         count("max-threads", "threads", Some(1), Some(MOST_THREADS), None).set_by("TIDEGATE_MAX_THREADS"),
         "Maximum number of threads in a pool; derived: threads-per-slot times the number of slots.",

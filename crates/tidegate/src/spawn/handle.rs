@@ -71,7 +71,7 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// If the task is a future, the caller polls it whenever possible. Between polls, a worker
     /// leaves its slot to another thread, as in [`blocking`](crate::blocking()), because a future
-    /// may depend on any task. In a pool without [spare threads](crate::Builder::spare_threads), or
+    /// may depend on any task. In a pool without [spare threads](crate::Builder::max_threads), or
     /// once [`max_blocking_threads`](crate::Builder::max_blocking_threads) threads block, a future
     /// waits forever if it depends on a task that only a waiting thread could run.
     ///
@@ -132,7 +132,7 @@ impl<T: Send + 'static> Handle<T> {
     /// The caller never runs the task itself. A worker that waits like this leaves its slot to
     /// another thread, as in [`blocking`](crate::blocking()). Afterwards it may need up to 2 ms
     /// more to get a slot again, and may run parts of broadcasts. In a pool without [spare
-    /// threads](crate::Builder::spare_threads), it keeps its slot.
+    /// threads](crate::Builder::max_threads), it keeps its slot.
     ///
     /// ```
     /// use std::sync::mpsc::channel;

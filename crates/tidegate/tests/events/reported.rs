@@ -68,7 +68,7 @@ impl Visit for Words {
 fn pool(name: &str) -> Pool {
     // All tests share the process's subscriber. Only the first call sets it.
     let _ = tracing::subscriber::set_global_default(Counting);
-    let builder = Pool::builder().workers(2).spare_threads(0).name(name);
+    let builder = Pool::builder().workers(2).max_threads(2).name(name);
     // Other programs must not take a slot, because the tests count steals.
     let builder = builder.share(SharePolicy::Off);
     builder.build().expect("a pool")
@@ -112,7 +112,7 @@ fn sleeping_waking_and_stealing_are_told() {
 fn slot_passed_with_latch_is_reported() {
     let pool = Pool::builder()
         .workers(1)
-        .spare_threads(1)
+        .max_threads(2)
         .name("relay")
         .build()
         .expect("a pool");

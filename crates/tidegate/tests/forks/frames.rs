@@ -76,7 +76,7 @@ mod the_end_of {
     #[test]
     fn join_with_another_queue() {
         let builder = Pool::builder().queue(QueueKind::ChaseLev).workers(1);
-        let pool = built(builder.spare_threads(0));
+        let pool = built(builder.max_threads(1));
         aborts_in(&pool, "the_end_of::join_with_another_queue", |forking| {
             tidegate::join(|| forking.now(), || forking.only_in_parent());
         });
@@ -292,7 +292,7 @@ fn start_handler_return_aborts_child() {
             }
         }
     };
-    let builder = Pool::builder().workers(1).spare_threads(0);
+    let builder = Pool::builder().workers(1).max_threads(1);
     let pool = built(builder.on_start(handler));
     let task = pool.spawn(move || {
         if std::process::id() != parent {

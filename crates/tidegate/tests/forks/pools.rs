@@ -173,7 +173,7 @@ fn aborting_unstarted_task_drops_nothing() {
         }
     }
 
-    let pool = Pool::builder().workers(1).spare_threads(0);
+    let pool = Pool::builder().workers(1).max_threads(1);
     let pool = pool.build().expect("a pool");
     let dropped = Arc::new(Gate::new());
     let opens = Opens(dropped.clone());

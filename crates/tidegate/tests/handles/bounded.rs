@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use tidegate::{CancelToken, Cancelled, Handle, Pool, check_cancelled};
 
 fn pool(max_queued: usize) -> Pool {
-    let builder = Pool::builder().workers(1).spare_threads(0);
+    let builder = Pool::builder().workers(1).max_threads(1);
     builder.max_queued(max_queued).build().unwrap()
 }
 

@@ -275,7 +275,7 @@ fn futures_keep_the_value_across_awaits() {
 fn unrelated_tasks_see_no_value() {
     watched(|| {
         let builder = Pool::builder().workers(1).wait(WaitPolicy::HelpAny);
-        for builder in [builder, Pool::builder().workers(1).spare_threads(0)] {
+        for builder in [builder, Pool::builder().workers(1).max_threads(1)] {
             let pool = builder.build().unwrap();
             let gate = Arc::new(Gate::new());
             let (started, has_started) = channel();

@@ -307,7 +307,7 @@ fn future_of_an_exit_handler_completes() {
                 Poll::Ready(())
             })));
         };
-        let pool = Pool::builder().workers(2).spare_threads(0).on_exit(on_exit);
+        let pool = Pool::builder().workers(2).max_threads(2).on_exit(on_exit);
         let pool = pool.build().unwrap();
         let waker = std::thread::spawn(move || {
             for waker in woken.iter().take(2) {

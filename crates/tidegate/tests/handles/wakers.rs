@@ -12,7 +12,7 @@ use tidegate::{Handle, Pool};
 /// Creates a pool with one worker and no spare threads. Only the waiting worker itself can run the
 /// tasks that it waits for.
 fn lone() -> Pool {
-    Pool::builder().workers(1).spare_threads(0).build().unwrap()
+    Pool::builder().workers(1).max_threads(1).build().unwrap()
 }
 
 #[test]

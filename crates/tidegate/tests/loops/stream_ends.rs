@@ -194,7 +194,7 @@ mod early_drop {
     fn counts_panics() -> (Pool, Arc<Tally>) {
         let seen = Arc::new(Tally::new());
         let count = seen.clone();
-        let builder = Pool::builder().workers(1).spare_threads(0);
+        let builder = Pool::builder().workers(1).max_threads(1);
         (built(builder.on_panic(move |_| count.come())), seen)
     }
 

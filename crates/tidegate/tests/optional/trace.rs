@@ -204,7 +204,7 @@ mod recorded_tasks {
     use tidegate::policy::WaitPolicy;
 
     fn traced_pool() -> Pool {
-        built(Pool::builder().workers(1).spare_threads(0).trace(true))
+        built(Pool::builder().workers(1).max_threads(1).trace(true))
     }
 
     /// Replays the trace. Returns, for each task that worker 0 has begun, its label, and `end` for
@@ -281,7 +281,7 @@ mod recorded_tasks {
     /// The unrelated task is not shown as a part of the task below it.
     #[test]
     fn unrelated_task_on_top() {
-        let builder = Pool::builder().workers(1).spare_threads(0).trace(true);
+        let builder = Pool::builder().workers(1).max_threads(1).trace(true);
         let pool = built(builder.wait(WaitPolicy::HelpAny));
         // The worker runs the other task at the end of the scope.
         let task = || tidegate::scope(|_| drop(tidegate::task().named("other").spawn(|| ())));

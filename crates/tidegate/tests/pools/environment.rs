@@ -41,7 +41,7 @@ fn bad_variable_error_names_it() {
             "random, round-robin, last-victim, hierarchical",
         ),
         ("TIDEGATE_WAIT", "patiently", "descendants, help-any"),
-        ("TIDEGATE_SPARE_THREADS", "few", "an integer"),
+        ("TIDEGATE_MAX_THREADS", "few", "an integer"),
         ("TIDEGATE_MAX_THREADS", "0", "1 to "),
         ("TIDEGATE_STACK_SIZE", "1", "64KiB to 64GiB"),
         ("TIDEGATE_STACK_SIZE", "64 parsec", "64KiB to 64GiB"),
@@ -94,7 +94,7 @@ fn variables_configure_default_and_global_pools() {
         ("TIDEGATE_STEAL", "half"),
         ("TIDEGATE_VICTIM", "random"),
         ("TIDEGATE_WAIT", "help-any"),
-        ("TIDEGATE_SPARE_THREADS", "0"),
+        ("TIDEGATE_MAX_THREADS", "3"),
         ("TIDEGATE_STACK_SIZE", "2MiB"),
         ("TIDEGATE_SHARE", "off"),
         ("TIDEGATE_WEIGHT", "7"),
@@ -164,7 +164,7 @@ fn pool_reports_and_survives_handler_panic() {
 #[test]
 fn child_has_threads_whose_handlers_panic() {
     if is_child() {
-        let builder = Pool::builder().workers(2).spare_threads(0);
+        let builder = Pool::builder().workers(2).max_threads(2);
         let pool = builder
             .on_start(|number| panic!("no sail on {number}"))
             .on_exit(|number| panic!("no anchor on {number}"));
@@ -236,7 +236,7 @@ mod refused {
         if is_child() {
             watched(|| {
                 let builder = Pool::builder().workers(4).stack_size(512 << 20);
-                let pool = builder.spare_threads(0).build().unwrap();
+                let pool = builder.max_threads(4).build().unwrap();
                 everything_works(&pool);
                 eprintln!("threads: {}", pool.broadcast(|_| ()).len());
             });

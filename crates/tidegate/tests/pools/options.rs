@@ -103,7 +103,9 @@ fn worker_counts_compute_equal_results() {
         for workers in 1..=4 {
             for spares in [0, 1, 5] {
                 for amount in [StealAmount::One, StealAmount::Half, StealAmount::Fixed(3)] {
-                    let builder = Pool::builder().workers(workers).spare_threads(spares);
+                    let builder = Pool::builder()
+                        .workers(workers)
+                        .max_threads(workers + spares);
                     let pool = built(builder.steal(amount));
                     everything_is_right(&pool, &|| format!("{workers}+{spares} {amount}"));
                 }
@@ -120,7 +122,9 @@ fn every_queue_computes_the_same() {
         for queue in QueueKind::ALL {
             for workers in [1, 2, 4] {
                 for (spares, wait) in [(0, WAITS[0]), (5, WAITS[0]), (5, WAITS[1])] {
-                    let builder = Pool::builder().workers(workers).spare_threads(spares);
+                    let builder = Pool::builder()
+                        .workers(workers)
+                        .max_threads(workers + spares);
                     let pool = built(builder.queue(*queue).wait(wait));
                     for _ in 0..20 {
                         everything_is_right(&pool, &|| {
@@ -136,7 +140,7 @@ fn every_queue_computes_the_same() {
 #[test]
 fn shared_queue_yields_youngest_first() {
     watched(|| {
-        let builder = Pool::builder().workers(1).spare_threads(0);
+        let builder = Pool::builder().workers(1).max_threads(1);
         let pool = built(builder.queue(QueueKind::Shared));
         let order = Mutex::new(Vec::new());
         pool.scope(|scope| {
@@ -152,7 +156,7 @@ fn shared_queue_yields_youngest_first() {
 #[test]
 fn stack_size_and_name_reach_threads() {
     watched(|| {
-        let builder = Pool::builder().workers(2).spare_threads(0);
+        let builder = Pool::builder().workers(2).max_threads(2);
         let pool = built(builder.stack_size(64 << 10).name("reef"));
         let names = pool.broadcast(|_| std::thread::current().name().map(str::to_owned));
         assert_eq!(names, [Some("reef-0".into()), Some("reef-1".into())]);
@@ -176,8 +180,8 @@ fn out_of_range_values_are_rejected() {
             ["Builder::max_threads", "1 to "],
         ),
         (
-            Pool::builder().spare_threads(usize::MAX),
-            ["Builder::spare_threads", "0 to "],
+            Pool::builder().max_threads(usize::MAX),
+            ["Builder::max_threads", "1 to "],
         ),
         (
             Pool::builder().stack_size(1),

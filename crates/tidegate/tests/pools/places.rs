@@ -157,7 +157,7 @@ fn waiting_task_frees_its_cpu_slot() {
 fn scope_waiter_wakes_for_placed_task() {
     watched(|| {
         for strict in [false, true] {
-            let pool = built(placed(2, 1).spare_threads(0));
+            let pool = built(placed(2, 1).max_threads(2));
             let places = pool.places();
             for round in 0..50 {
                 let (stolen, ran) = (Gate::new(), Gate::new());

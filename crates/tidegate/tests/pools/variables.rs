@@ -43,7 +43,6 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WAIT", "never", "descendants"),
     ("TIDEGATE_PRIORITY", "high", "normal"),
     ("TIDEGATE_PRIORITY_AGING", "2", "64"),
-    ("TIDEGATE_SPARE_THREADS", "-1", "derived"),
     ("TIDEGATE_MAX_THREADS", "0", "derived"),
     ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),
     ("TIDEGATE_SHARE", "maybe", "auto"),
@@ -103,7 +102,6 @@ fn every_option_has_its_variable() {
         ("TIDEGATE_STEAL", "half"),
         ("TIDEGATE_VICTIM", "random"),
         ("TIDEGATE_WAIT", "help-any"),
-        ("TIDEGATE_SPARE_THREADS", "2"),
         ("TIDEGATE_MAX_THREADS", "5"),
         ("TIDEGATE_STACK_SIZE", "1MiB"),
     ];
@@ -131,7 +129,6 @@ fn the_builder_wins_over_the_environment() {
         ("TIDEGATE_STEAL", "half"),
         ("TIDEGATE_VICTIM", "random"),
         ("TIDEGATE_WAIT", "help-any"),
-        ("TIDEGATE_SPARE_THREADS", "1"),
         ("TIDEGATE_MAX_THREADS", "1"),
         ("TIDEGATE_STACK_SIZE", "1"),
     ];
@@ -144,7 +141,7 @@ fn the_builder_wins_over_the_environment() {
             .victim(VictimPolicy::LastVictim)
             .wait(WaitPolicy::Descendants);
         let pool = builder
-            .spare_threads(0)
+            .max_threads(2)
             .stack_size(1 << 20)
             .name("mine")
             .explain(true)
@@ -204,19 +201,15 @@ fn build_global_rejects_bad_variable() {
 }
 
 #[test]
-fn conflicting_variables_are_reported_together() {
-    let test = "conflicting_variables_are_reported_together";
-    let variables = [
-        ("TIDEGATE_WORKERS", "2"),
-        ("TIDEGATE_SPARE_THREADS", "1"),
-        ("TIDEGATE_MAX_THREADS", "9"),
-    ];
+fn thread_limit_below_workers_is_reported() {
+    let test = "thread_limit_below_workers_is_reported";
+    let variables = [("TIDEGATE_WORKERS", "2"), ("TIDEGATE_MAX_THREADS", "1")];
     let Some(output) = alone(test, &variables) else {
         assert_eq!(sum(10), 55);
         return;
     };
-    let line = "tidegate: TIDEGATE_MAX_THREADS: 9 contradicts TIDEGATE_SPARE_THREADS, 1 beside 2 workers: expected 3, or \
-                only one of the two; using 8 threads";
+    let line = "tidegate: TIDEGATE_MAX_THREADS: 1 is less than the number of workers, 2: expected 2 to 32768; using 8 \
+                threads";
     assert_eq!(told(&output), [line]);
 }
 

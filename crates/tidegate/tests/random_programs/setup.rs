@@ -110,7 +110,7 @@ impl Setup {
                 false => ledger.unclaimed(report.payload),
             });
         if let Some(threads) = self.spare_threads {
-            builder = builder.spare_threads(threads);
+            builder = builder.max_threads(self.workers + threads);
         }
         builder
             .build()

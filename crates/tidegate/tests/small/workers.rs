@@ -8,7 +8,7 @@ use tidegate::{Pool, WorkerId, WorkerLocal, current_worker};
 
 /// Creates a pool without spare threads, which callers cannot join as guests.
 fn without_guests(workers: usize) -> Pool {
-    let builder = Pool::builder().workers(workers).spare_threads(0);
+    let builder = Pool::builder().workers(workers).max_threads(workers);
     builder.build().expect("a pool")
 }
 

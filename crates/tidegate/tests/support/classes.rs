@@ -11,7 +11,7 @@ use tidegate::{Builder, Handle, Pool};
 /// A pool whose workers run the split deque and have no spare threads.
 pub fn builder(workers: usize) -> Builder {
     let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
-    builder.spare_threads(0)
+    builder.max_threads(workers)
 }
 
 pub fn alone() -> Pool {

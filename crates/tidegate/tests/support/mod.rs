@@ -147,7 +147,7 @@ pub fn pool(workers: usize) -> Pool {
 pub fn bare_pool(workers: usize) -> Pool {
     // With other queues, tasks that wait for each other need spare threads.
     let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
-    built(builder.spare_threads(0))
+    built(builder.max_threads(workers))
 }
 
 pub fn built(builder: tidegate::Builder) -> Pool {

@@ -44,7 +44,7 @@ const WORKERS: usize = 2;
 fn pool_with<B: CustomBackoff + 'static>(
     make: impl Fn(usize) -> B + Send + Sync + 'static,
 ) -> Pool {
-    let builder = Pool::builder().workers(WORKERS).spare_threads(0);
+    let builder = Pool::builder().workers(WORKERS).max_threads(WORKERS);
     built(
         builder
             .queue(QueueKind::Split)
@@ -115,7 +115,7 @@ fn exit_handler_keeps_the_backoff() {
             }
         });
         let counted = exits.clone();
-        let builder = Pool::builder().workers(WORKERS).spare_threads(0);
+        let builder = Pool::builder().workers(WORKERS).max_threads(WORKERS);
         let builder = builder.on_exit(move |_| {
             assert_eq!(kept.dropped.get(), 0);
             counted.come();
@@ -178,7 +178,7 @@ fn own_thread_runs_spawned_tasks() {
                 made.spawn();
                 made
             });
-            let builder = Pool::builder().workers(1).spare_threads(0);
+            let builder = Pool::builder().workers(1).max_threads(1);
             let pool = built(builder.queue(QueueKind::Split).backoff(factory));
             ran.wait_for(TASKS);
             drop(pool);
@@ -195,7 +195,7 @@ fn a_fork_does_not_call_it() {
             rest: Rest::Park,
             seen: shared.clone(),
         };
-        let builder = Pool::builder().workers(1).spare_threads(0);
+        let builder = Pool::builder().workers(1).max_threads(1);
         let pool = built(builder.backoff(BackoffFactory::new(make)));
         pool.install(|| {
             let before = (seen.backoffs.get(), seen.resets.get());

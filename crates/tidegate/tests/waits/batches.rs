@@ -93,7 +93,7 @@ fn two_workers(amount: StealAmount) -> Pool {
     // With other queues, thieves get one task at a time, and some queues hide tasks until their
     // owner takes its next step.
     let builder = Pool::builder().queue(QueueKind::Split).steal(amount);
-    built(builder.workers(2).spare_threads(0))
+    built(builder.workers(2).max_threads(2))
 }
 
 /// The batch's youngest task waits for the join of a half in the same batch.

@@ -95,7 +95,7 @@ fn tasks_run_while_only_worker_blocks() {
 fn many_tasks_may_block_at_once() {
     watched(|| {
         for workers in [1, 2] {
-            let pool = built(Pool::builder().workers(workers).spare_threads(6));
+            let pool = built(Pool::builder().workers(workers).max_threads(workers + 6));
             for _ in 0..50 {
                 let meeting = Barrier::new(6);
                 pool.install(|| {
@@ -260,7 +260,7 @@ fn waits_inside_blocking_hold_no_slot() {
                 Pool::builder()
                     .queue(QueueKind::Split)
                     .workers(workers)
-                    .spare_threads(2 * BLOCKED),
+                    .max_threads(workers + 2 * BLOCKED),
             );
             for _ in 0..20 {
                 let (blocked, ran) = (Tally::new(), Gate::new());

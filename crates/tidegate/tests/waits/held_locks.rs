@@ -13,7 +13,7 @@ use tidegate::Pool;
 fn pools() -> impl Iterator<Item = Pool> {
     AMOUNTS.into_iter().flat_map(|amount| {
         let builder = || Pool::builder().workers(2).steal(amount);
-        [built(builder()), built(builder().spare_threads(0))]
+        [built(builder()), built(builder().max_threads(2))]
     })
 }
 

@@ -12,7 +12,7 @@ use tidegate::{
 };
 
 fn two_workers(amount: StealAmount) -> Pool {
-    let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
+    let builder = Pool::builder().workers(2).max_threads(2).steal(amount);
     built(builder.wait(WaitPolicy::HelpAny))
 }
 

@@ -22,7 +22,7 @@ fn two_workers() -> Builder {
     Pool::builder()
         .queue(QueueKind::Split)
         .workers(2)
-        .spare_threads(0)
+        .max_threads(2)
         .share(SharePolicy::Off)
 }
 
@@ -108,7 +108,7 @@ fn late_broadcast_part_shares_forks() {
 fn waiter_forwards_call_before_broadcast_part() {
     watched(|| {
         // The third worker blocks, so a slot is free while the waiter sleeps.
-        let pool = Arc::new(built(two_workers().workers(3).spare_threads(1)));
+        let pool = Arc::new(built(two_workers().workers(3).max_threads(4)));
         for _ in 0..10 {
             let ran = Arc::new(Gate::new());
             let open = ran.clone();
@@ -177,7 +177,7 @@ fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
                 opened.wait();
             }
         };
-        let builder = two_workers().workers(3).spare_threads(2);
+        let builder = two_workers().workers(3).max_threads(5);
         let pool = built(with(builder, Box::new(wait)));
         // All threads except one wait for something in the other pool, so slots are free and no
         // thread is idle.

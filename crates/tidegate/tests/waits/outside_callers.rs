@@ -134,7 +134,7 @@ fn outside_join_runs_halves_concurrently() {
 #[test]
 fn nested_install_stays_on_thread() {
     watched(|| {
-        let pool = built(Pool::builder().workers(1).spare_threads(0).name("inner"));
+        let pool = built(Pool::builder().workers(1).max_threads(1).name("inner"));
         let here = || std::thread::current().id();
         let (outside, inside) = (here(), pool.install(here));
         assert_ne!(outside, inside);

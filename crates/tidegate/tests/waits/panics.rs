@@ -353,7 +353,7 @@ fn check(case: Case) {
         }
     };
     let workers = if case.stolen { 2 } else { 1 };
-    let builder = Pool::builder().workers(workers).spare_threads(0);
+    let builder = Pool::builder().workers(workers).max_threads(workers);
     let pool = built(builder.on_panic(handler));
     let surfaced = stage.run(&pool).err();
     if case.place != DetachedTask {
@@ -459,7 +459,7 @@ mod a_half_that_no_thread_has_begun {
     fn is_dropped_when_the_join_unwinds() {
         watched(|| {
             for queue in QueueKind::ALL {
-                let pool = built(Pool::builder().workers(2).spare_threads(0).queue(*queue));
+                let pool = built(Pool::builder().workers(2).max_threads(2).queue(*queue));
                 for _ in 0..40 {
                     pool.install(|| tidegate::scope(spawn_from_outside));
                 }

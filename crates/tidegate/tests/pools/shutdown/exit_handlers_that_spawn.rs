@@ -12,7 +12,7 @@ fn most_starts(spares: usize, spawn: fn()) -> usize {
         let pool = built(
             Pool::builder()
                 .workers(2)
-                .spare_threads(spares)
+                .max_threads(2 + spares)
                 .on_start(move |_| start.come())
                 .on_exit(move |_| {
                     exit.come();

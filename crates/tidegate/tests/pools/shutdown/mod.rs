@@ -58,7 +58,7 @@ fn drop_joins_every_thread() {
 fn surplus_threads_end_too() {
     watched(|| {
         let lives = Arc::new(Lives::default());
-        let pool = lives.watch(Pool::builder().workers(1).spare_threads(5));
+        let pool = lives.watch(Pool::builder().workers(1).max_threads(6));
         let came = Tally::new();
         pool.install(|| {
             tidegate::scope(|s| {
@@ -85,7 +85,7 @@ fn handlers_get_their_thread_number() {
     watched(|| {
         let numbers = Arc::new(std::sync::Mutex::new((Vec::new(), Vec::new())));
         let (birth, death) = (numbers.clone(), numbers.clone());
-        let builder = Pool::builder().workers(3).spare_threads(0);
+        let builder = Pool::builder().workers(3).max_threads(3);
         let started = move |number| birth.lock().unwrap().0.push(number);
         let ended = move |number| death.lock().unwrap().1.push(number);
         drop(built(builder.on_start(started).on_exit(ended)));
@@ -388,7 +388,7 @@ fn drop_works_in_every_state() {
 /// spawns another task and forks.
 fn spawning_on_exit(amount: tidegate::policy::StealAmount, ran: &Arc<Tally>) -> Pool {
     let ran = ran.clone();
-    let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
+    let builder = Pool::builder().workers(2).max_threads(2).steal(amount);
     built(builder.on_exit(move |_| {
         let other = ran.clone();
         drop(tidegate::spawn(move || {
@@ -418,7 +418,7 @@ fn threads_stay_for_earlier_tasks() {
     watched(|| {
         for amount in AMOUNTS {
             for _ in 0..30 {
-                let pool = built(Pool::builder().workers(2).spare_threads(0).steal(amount));
+                let pool = built(Pool::builder().workers(2).max_threads(2).steal(amount));
                 let (begun, dropping) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
                 let (started, go_on) = (begun.clone(), dropping.clone());
                 let task = pool.spawn(move || {
@@ -499,7 +499,9 @@ fn own_task_may_drop_pool() {
             for spares in [0, 3] {
                 for inside in Inside::ALL {
                     let (lives, ran) = (Arc::new(Lives::default()), Arc::new(Tally::new()));
-                    let builder = Pool::builder().workers(workers).spare_threads(spares);
+                    let builder = Pool::builder()
+                        .workers(workers)
+                        .max_threads(workers + spares);
                     let pool = Arc::new(lives.watch(builder));
                     let (go, own) = (Arc::new(Gate::new()), pool.clone());
                     let alone = go.clone();
