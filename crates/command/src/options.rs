@@ -14,8 +14,8 @@ use tidegate::machine::Machine;
 use tidegate::{
     BuildError, Pool,
     policy::{
-        DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, QueueKind, SharePolicy,
-        StealAmount, VictimPolicy, WaitPolicy,
+        Choose, DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, QueueKind,
+        SharePolicy, StealAmount, VictimPolicy, WaitPolicy,
     },
 };
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};

@@ -5,8 +5,6 @@
 //! option involved.
 
 mod build;
-#[cfg(all(feature = "testing", not(loom)))]
-mod simulated;
 
 pub use build::build_global;
 #[cfg(all(feature = "testing", not(loom)))]
@@ -31,6 +29,12 @@ use tidegate_policy::{
 /// method's documentation, or else has its default. [`build`](Self::build) checks all values, and
 /// returns an error if one is out of range or if two contradict each other.
 ///
+/// There are three tiers of options:
+///
+/// 1. what most programs set: the threads, their names, stacks and handlers, and the pool's share;
+/// 2. what some programs set: blocking and queueing, weights and classes, memory, places, traces;
+/// 3. what research sets: the methods of the trait [`policy::Choose`](crate::policy::Choose).
+///
 /// ```
 /// use tidegate::Pool;
 ///
@@ -53,13 +57,13 @@ impl<P> Default for Builder<P> {
     }
 }
 
-/// Defines the setters: an `impl` block for each tier of the table.
+/// Defines the setters of the table's tiers.
 macro_rules! setters {
-    ($($(#[$heading:meta])* impl {$(
+    ($(#[$heading:meta])* impl {$(
         $(#[$doc:meta])*
         $name:ident($value:ident: $argument:ty) sets $type:ty = $stored:expr
             $(, or $tunable:ident)?;
-    )*})*) => {$(
+    )*}) => {
         $(#[$heading])*
         impl<P> Builder<P> {$(
             $(#[$doc])*
@@ -69,9 +73,41 @@ macro_rules! setters {
                 self
             }
         )*}
+    };
+    ($(#[$heading:meta])* trait {$(
+        $(#[$doc:meta])*
+        $name:ident($value:ident: $argument:ty) sets $type:ty = $stored:expr
+            $(, or $tunable:ident)?;
+    )*}) => {
+        $(#[$heading])*
+        pub trait Choose: Sized + sealed::Sealed {$(
+            $(#[$doc])*
+            #[must_use]
+            fn $name(self, $value: $argument) -> Self;
+        )*}
+
+        impl<P> Choose for Builder<P> {$(
+            fn $name(mut self, $value: $argument) -> Self {
+                self.settings.$name = Some($stored);
+                self
+            }
+        )*}
+    };
+    ($($(#[$heading:meta])* $kind:ident { $($rows:tt)* })*) => {$(
+        setters! { $(#[$heading])* $kind { $($rows)* } }
     )*};
 }
 options!(setters);
+
+// Below the table, so that its setter comes last in the documentation.
+#[cfg(all(feature = "testing", not(loom)))]
+mod simulated;
+
+/// Keeps other crates from implementing [`Choose`].
+mod sealed {
+    pub trait Sealed {}
+    impl<P> Sealed for super::Builder<P> {}
+}
 
 impl<P> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

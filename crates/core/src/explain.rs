@@ -140,6 +140,7 @@ fn shown(name: &str, value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Choose;
     use crate::{Builder, Pool};
     use tidegate_policy::Rest;
     use tidegate_policy::idle::{BackoffFactory, CustomBackoff};

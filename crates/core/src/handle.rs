@@ -205,6 +205,7 @@ impl Pool {
     ///
     /// ```
     /// use tidegate::Pool;
+    /// use tidegate::policy::Choose;
     ///
     /// // A made-up machine, for the example: two last-level caches with two CPUs each.
     /// let topology = "cpus 0-3\nL3 0-1 2-3 size=16M".parse()?;

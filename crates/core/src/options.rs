@@ -311,11 +311,8 @@ fn limit(
     let error = BuildError::new(format!(
         "{from}: {max} is less than the number of workers, {workers}: expected {workers} to {MAX_WORKERS}"
     ));
-    if from.is_variable() {
-        environment.forgive(error, &format_args!("{default} threads"))?;
-        return Ok((default, Source::Default));
-    }
-    Err(error)
+    let from = environment.forgive(from, error, &format_args!("{default} threads"))?;
+    Ok((default, from))
 }
 
 /// Returns how many threads may be in blocking calls without counting towards `max_threads`.
@@ -332,11 +329,8 @@ fn blocking_limit(
     let error = BuildError::new(format!(
         "{from}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
     ));
-    if from.is_variable() {
-        environment.forgive(error, &format_args!("{most} threads"))?;
-        return Ok(most);
-    }
-    Err(error)
+    environment.forgive(from, error, &format_args!("{most} threads"))?;
+    Ok(most)
 }
 
 /// The topology and the CPUs to which a pool's CPU slots are assigned.
@@ -397,6 +391,7 @@ impl<'a> Ground<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Choose;
     use crate::{Builder, Pool};
 
     /// Returns the message of the error from building this pool. No test sets an environment

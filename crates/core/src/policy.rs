@@ -1,5 +1,5 @@
 //! The policies that [`Builder`](crate::Builder) accepts: how a pool steals, waits, idles, shares
-//! the machine and grants memory.
+//! the machine and grants memory. The trait [`Choose`] has the builder's methods for research.
 //!
 //! Each policy parses from the same text as its environment variable and its command-line flag, and
 //! prints as that text. `tidegate tunables` lists all parameters with their ranges and defaults.
@@ -14,6 +14,7 @@
 //! # Ok::<(), tidegate::policy::ParseError>(())
 //! ```
 
+pub use crate::builder::Choose;
 pub use tidegate_policy::{
     DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, Priority, QueueKind, SharePolicy,
     StealAmount, VictimPolicy, WaitPolicy, desire, idle,

@@ -179,8 +179,8 @@ pub struct Counters {
     /// Joins whose second half was stolen.
     pub stolen_joins: u64,
     /// Attempts by workers to take a task from their own queue. Only counted if that queue is
-    /// neither the split deque ([`Builder::queue`](crate::Builder::queue)) nor a shared queue. A
-    /// worker that stops and leaves its tasks to others, or that yields, makes no attempt.
+    /// neither the split deque ([`Choose::queue`](crate::policy::Choose::queue)) nor a shared queue.
+    /// A worker that stops and leaves its tasks to others, or that yields, makes no attempt.
     pub takes: u64,
     /// Attempts counted in `takes` that found no task.
     pub failed_takes: u64,

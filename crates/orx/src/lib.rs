@@ -35,7 +35,7 @@
 //! A closure of a computation may start another computation, or call [`tidegate::join`](fn@tidegate_core::join), on the
 //! same pool. A worker that waits for the inner call only runs tasks of that call, so it cannot run
 //! an unrelated task that needs a lock which the closure holds. This holds for the default
-//! [`Builder::wait`](tidegate_core::Builder::wait), and for pools without a memory budget.
+//! [`Choose::wait`](tidegate_core::policy::Choose::wait), and for pools without a memory budget.
 //!
 //! If a closure panics, the other tasks process the remaining items. Then the call that runs the
 //! computation resumes the first panic, with its payload. Further panics are passed to

@@ -107,11 +107,11 @@
 //! | variable | option | example |
 //! |---|---|---|
 //! | `TIDEGATE_WORKERS` | [`Builder::workers`] | `4` |
-//! | `TIDEGATE_IDLE` | [`Builder::idle`] | `linear:min=10us,max=500us` |
-//! | `TIDEGATE_STEAL` | [`Builder::steal`] | `half` |
-//! | `TIDEGATE_VICTIM` | [`Builder::victim`] | `last-victim` |
-//! | `TIDEGATE_WAIT` | [`Builder::wait`] | `help-any` |
-//! | `TIDEGATE_QUEUE` | [`Builder::queue`] | `chase-lev` |
+//! | `TIDEGATE_IDLE` | [`Choose::idle`](policy::Choose::idle) | `linear:min=10us,max=500us` |
+//! | `TIDEGATE_STEAL` | [`Choose::steal`](policy::Choose::steal) | `half` |
+//! | `TIDEGATE_VICTIM` | [`Choose::victim`](policy::Choose::victim) | `last-victim` |
+//! | `TIDEGATE_WAIT` | [`Choose::wait`](policy::Choose::wait) | `help-any` |
+//! | `TIDEGATE_QUEUE` | [`Choose::queue`](policy::Choose::queue) | `chase-lev` |
 //! | `TIDEGATE_MEMORY` | [`Builder::memory`] | `budget:64MiB,serial=8MiB` |
 //! | `TIDEGATE_PLACES` | [`Builder::places`] | `package` |
 //! | `TIDEGATE_PRIORITY` | [`Builder::priority`] | `background` |
@@ -122,8 +122,8 @@
 //! | `TIDEGATE_STACK_SIZE` | [`Builder::stack_size`] | `64MiB` |
 //! | `TIDEGATE_SHARE` | [`Builder::share`] | `off` |
 //! | `TIDEGATE_WEIGHT` | [`Builder::weight`] | `300` |
-//! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
-//! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
+//! | `TIDEGATE_DESIRE` | [`Choose::desire`](policy::Choose::desire) | `wsap:eta=0.5` |
+//! | `TIDEGATE_EST_CYCLE` | [`Choose::est_cycle`](policy::Choose::est_cycle) | `10ms` |
 //! | `TIDEGATE_GLOBAL` | if `off`, a call that would use the global pool panics; the pool of `rayon-core` ignores this variable | `off` |
 //! | `TIDEGATE_TABLE` | the file that programs share (`docs/table.md`) | `/dev/shm/my/table` |
 //! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |

@@ -3,7 +3,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tidegate::{Pool, policy::QueueKind};
+use tidegate::Pool;
+use tidegate::policy::{Choose, QueueKind};
 use tidegate_workloads::intervals::pipeline::Pipeline;
 use tidegate_workloads::intervals::rows::unfold;
 use tidegate_workloads::registry::ENTRIES;

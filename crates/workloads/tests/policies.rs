@@ -8,7 +8,7 @@ use std::fmt;
 use tidegate::policy::idle::Backoff;
 use tidegate::{
     Pool,
-    policy::{IdlePolicy, QueueKind, StealAmount, VictimPolicy, WaitPolicy},
+    policy::{Choose, IdlePolicy, QueueKind, StealAmount, VictimPolicy, WaitPolicy},
 };
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::{ENTRIES, Entry};

@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::handle::Pool;
 use crate::job::Task;
 use crate::place::{self, PlaceId};
+use crate::policy::Choose;
 use crate::scope::{self, Scope};
 use crate::sleep::wake;
 use crate::spawn;

@@ -57,12 +57,10 @@ impl Environment {
         let Some((variable, text)) = entry.variable().and_then(|name| self.read(name)) else {
             return Ok(Source::Default);
         };
+        let from = Source::Variable(variable);
         match entry.parse(&text) {
-            Ok(()) => Ok(Source::Variable(variable)),
-            Err(error) => {
-                self.forgive(error.into(), &entry.default())?;
-                Ok(Source::Default)
-            }
+            Ok(()) => Ok(from),
+            Err(error) => self.forgive(from, error.into(), &entry.default()),
         }
     }
 
@@ -89,24 +87,25 @@ impl Environment {
             Some("1") => Ok(true),
             Some(text) => {
                 let error = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
-                self.forgive(BuildError::new(error), &0)?;
-                Ok(false)
+                let from = Source::Variable(EXPLAIN);
+                self.forgive(from, BuildError::new(error), &0)
+                    .map(|_| false)
             }
         }
     }
 
-    /// Handles an invalid value: returns the error, or prints it with the value used instead.
+    /// Handles an invalid value: returns the error, or prints it with the value used instead. An
+    /// error is forgiven only if the value came `from` a variable.
     pub(crate) fn forgive(
         self,
+        from: Source,
         error: BuildError,
         instead: &dyn fmt::Display,
-    ) -> Result<(), BuildError> {
-        match self {
-            Self::Strict | Self::Ignored => Err(error),
-            Self::Forgiving => {
-                print_line(format_args!("{error}; using {instead}"));
-                Ok(())
-            }
+    ) -> Result<Source, BuildError> {
+        if self != Self::Forgiving || !from.is_variable() {
+            return Err(error);
         }
+        print_line(format_args!("{error}; using {instead}"));
+        Ok(Source::Default)
     }
 }

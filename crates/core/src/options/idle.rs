@@ -41,6 +41,8 @@ impl IdleRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Choose;
+    use crate::{Builder, Pool};
     use tidegate_policy::Rest;
     use tidegate_policy::idle::{Backoff, CustomBackoff, Linear};
 
@@ -54,16 +56,15 @@ mod tests {
         fn reset(&mut self) {}
     }
 
-    fn error(idle: IdlePolicy, backoff: Option<BackoffFactory>) -> String {
-        let mut settings = Settings {
-            idle: Some(idle),
-            backoff,
-            ..Default::default()
-        };
-        match IdleRule::of(&mut settings, Environment::Strict) {
-            Ok(_) => panic!("it was accepted"),
-            Err(error) => error.to_string(),
-        }
+    fn rule(builder: Builder) -> Result<IdleRule, String> {
+        let options = builder.workers(1).options();
+        options
+            .map(|options| options.idle)
+            .map_err(|error| error.to_string())
+    }
+
+    fn parks() -> Builder {
+        Pool::builder().backoff(BackoffFactory::new(|_| Parks))
     }
 
     #[test]
@@ -73,27 +74,22 @@ mod tests {
             max: 1,
             ..Default::default()
         };
-        let error = error(IdlePolicy::Backoff(Backoff::Linear(linear)), None);
+        let idle = IdlePolicy::Backoff(Backoff::Linear(linear));
+        let error = rule(Pool::builder().idle(idle)).err().unwrap();
         assert!(error.contains("Builder::idle"), "{error}");
         assert!(error.contains("min"), "{error}");
     }
 
     #[test]
     fn backoff_contradicts_idle_policy() {
-        let backoff = BackoffFactory::new(|_| Parks);
         assert_eq!(
-            error(IdlePolicy::Yield, Some(backoff)),
+            rule(parks().idle(IdlePolicy::Yield)).err().unwrap(),
             "Builder::backoff: contradicts Builder::idle, yield: expected only one of the two"
         );
     }
 
     #[test]
     fn backoff_replaces_the_default() {
-        let mut settings = Settings {
-            backoff: Some(BackoffFactory::new(|_| Parks)),
-            ..Default::default()
-        };
-        let rule = IdleRule::of(&mut settings, Environment::Strict).unwrap();
-        assert_eq!(rule.built_in(), None);
+        assert_eq!(rule(parks()).ok().unwrap().built_in(), None);
     }
 }

@@ -49,10 +49,8 @@ fn beside_space(
         let error = BuildError::new(format!(
             "{option}: {value} beside {space_from}, {memory}, which has an order of its own: expected {allowed}"
         ));
-        environment.forgive(
-            error,
-            &format_args!("{space_from}, and {allowed} for {option}"),
-        )
+        let instead = format_args!("{space_from}, and {allowed} for {option}");
+        environment.forgive(option, error, &instead)
     };
     if wait != WaitPolicy::Descendants {
         refuse(wait_from, &wait, &WaitPolicy::Descendants)?;
@@ -84,9 +82,11 @@ fn steal_amount(
         "{from}: {amount} beside {beside} a thief takes one task at a time: expected {}",
         StealAmount::One
     ));
-    if from.is_variable() || beside_from.is_variable() {
-        environment.forgive(error, &StealAmount::One)?;
-        return Ok(StealAmount::One);
-    }
-    Err(error)
+    let from = if from.is_variable() {
+        from
+    } else {
+        beside_from
+    };
+    environment.forgive(from, error, &StealAmount::One)?;
+    Ok(StealAmount::One)
 }

@@ -1,7 +1,8 @@
 //! The table of a pool's options. One row is all that is declared of an option; what the pool does
 //! with it is decided in [`Options`](super::Options).
 
-/// Passes all options to the macro `$make`. There are three tiers of options.
+/// Passes all options to the macro `$make`. There are three tiers of options: two `impl` blocks of
+/// the builder, and a trait.
 ///
 /// A row of the table names the setter with its argument, then the type and the value that it
 /// stores. If the builder does not call the setter, the tunable after `or` has the option's
@@ -11,8 +12,7 @@ macro_rules! options {
 
 /// # What most programs set
 ///
-/// These are the options that a pool of any kind has, how it shares the machine, and how to see its
-/// options.
+/// The number of threads, their names, stacks and handlers, and how the pool shares the machine.
 impl {
     /// Sets the number of workers, i.e. how many tasks may run at once: 1 to 4096
     /// (`TIDEGATE_WORKERS`).
@@ -130,8 +130,8 @@ impl {
 
 /// # What some programs set
 ///
-/// These limit blocked threads, waiting tasks and memory, divide CPUs by weights and classes, tie
-/// tasks to parts of the machine, and record what the pool did.
+/// How many threads may block and how many tasks may wait, classes of tasks, the pool's weight,
+/// memory, places, and traces.
 impl {
     /// Sets how many threads may be in [`blocking`](fn@crate::blocking) calls without counting
     /// towards [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is
@@ -156,9 +156,9 @@ impl {
     /// begins them: at least 1. By default there is no bound.
     ///
     /// If a call to `tidegate::Pool::spawn` exceeds the bound, it queues its task and blocks;
-    /// `tidegate::TaskBuilder::try_spawn` returns the closure instead. Each time a worker begins a task, the caller that
-    /// has waited longest continues. So the queue has at most this many tasks, plus one for each
-    /// waiting caller. A task of the pool itself never waits, because the queue might not drain
+    /// `tidegate::TaskBuilder::try_spawn` returns the closure instead. Each time a worker begins a
+    /// task, the caller that has waited longest continues. So the queue has at most this many
+    /// tasks, plus one for each waiting caller. A task of the pool itself never waits, because the queue might not drain
     /// meanwhile. For the same reason, no task of the pool should wait for a thread that spawns
     /// into it. The bound is for the tasks of all classes together, and the callers continue in the
     /// order in which they came, whatever the class of their tasks.
@@ -279,18 +279,20 @@ impl {
     trace(on: bool) sets bool = on;
 }
 
-/// # What research sets
+/// The options of a [`Builder`] for research: how a pool steals, waits, idles and estimates its
+/// desire, and on which machine.
 ///
-/// How a pool steals, waits, idles and estimates its desire, and on which machine. The defaults
-/// suit programs that do not study schedulers. `docs/choosing.md` compares them with the other
-/// values.
-impl {
+/// The defaults suit programs that do not study schedulers. `docs/choosing.md` compares them with
+/// the other values. Only [`Builder`] implements this trait.
+trait {
     /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
     ///
     /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. An idle policy cannot be
     /// combined with [`backoff`](Self::backoff).
     ///
     /// ```
+    /// use tidegate::policy::Choose;
+    ///
     /// let pool = tidegate::Pool::builder().workers(2).idle("yield".parse()?).build()?;
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -323,6 +325,7 @@ impl {
     ///
     /// ```
     /// use tidegate::Pool;
+    /// use tidegate::policy::Choose;
     /// use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
     ///
     /// /// Sleeps for 20 us at first, and twice as long each time, then parks.
@@ -360,7 +363,7 @@ impl {
     ///
     /// ```
     /// use tidegate::Pool;
-    /// use tidegate::policy::{QueueKind, StealAmount};
+    /// use tidegate::policy::{Choose, QueueKind, StealAmount};
     ///
     /// let builder = Pool::builder().workers(2).steal(StealAmount::Half);
     /// assert_eq!(builder.build()?.join(|| 1, || 2), (1, 2));
@@ -377,6 +380,8 @@ impl {
     /// run on the CPUs that [`places`](Builder::places) describes.
     ///
     /// ```
+    /// use tidegate::policy::Choose;
+    ///
     /// let pool = tidegate::Pool::builder().workers(2).victim("last-victim".parse()?).build()?;
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -390,6 +395,8 @@ impl {
     /// [`MemoryPolicy::None`].
     ///
     /// ```
+    /// use tidegate::policy::Choose;
+    ///
     /// let pool = tidegate::Pool::builder().workers(2).wait("help-any".parse()?).build()?;
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -410,6 +417,8 @@ impl {
     ///   [`steal`](Self::steal) but [`StealAmount::One`].
     ///
     /// ```
+    /// use tidegate::policy::Choose;
+    ///
     /// let pool = tidegate::Pool::builder().workers(2).queue("chase-lev".parse()?).build()?;
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -420,6 +429,8 @@ impl {
     /// (`TIDEGATE_DESIRE`). The default is [`DesirePolicy::Steady`].
     ///
     /// ```
+    /// use tidegate::policy::Choose;
+    ///
     /// let pool = tidegate::Pool::builder().workers(2).desire("wsap:eta=0.75".parse()?).build()?;
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -441,6 +452,8 @@ impl {
     /// ```
     /// use std::time::Duration;
     /// use tidegate::Pool;
+    /// use tidegate::policy::Choose;
+    ///
     /// let pool = Pool::builder().workers(2).est_cycle(Duration::from_millis(10)).build()?;
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     ///
@@ -459,6 +472,8 @@ impl {
     /// [binds](Builder::bind) its threads and the process may not use all of the topology's CPUs.
     ///
     /// ```
+    /// use tidegate::policy::Choose;
+    ///
     /// let topology = "cpus 0-3\nL3 0-1 2-3 size=16M".parse()?;
     /// let pool = tidegate::Pool::builder().workers(4).topology(topology).build()?;
     /// assert_eq!(pool.places().len(), 2);

@@ -2,7 +2,7 @@
 
 use tidegate::{
     Pool,
-    policy::{QueueKind, SharePolicy},
+    policy::{Choose, QueueKind, SharePolicy},
 };
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{Given, Size, Tidegate};

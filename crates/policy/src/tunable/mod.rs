@@ -171,23 +171,13 @@ impl<T: Setting> Entry<'_, T> {
     }
 }
 
-/// An [`Entry`] of any type. Only this crate implements the trait.
+/// An [`Entry`] of any type. If an error is `None`, it is enough to print the allowed values.
+#[doc(hidden)]
 pub trait AnyEntry {
-    #[doc(hidden)]
     fn tunable(&self) -> Tunable<&dyn Shown>;
-
-    #[doc(hidden)]
     fn value(&self) -> &dyn Shown;
-
-    #[doc(hidden)]
     fn reset(&mut self);
-
-    /// The error is `None` if it is enough to print the allowed values.
-    #[doc(hidden)]
     fn read(&mut self, text: &str) -> Result<(), Option<ParseError>>;
-
-    /// The error is `None` if it is enough to print the allowed values.
-    #[doc(hidden)]
     fn admit(&self) -> Result<(), Option<ParseError>>;
 }
 

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use tidegate::interval::{self, Lock};
-use tidegate::{CancelToken, Pool, policy::QueueKind};
+use tidegate::policy::{Choose, QueueKind};
+use tidegate::{CancelToken, Pool};
 use tidegate_core::door::closed::{Closed, ClosedPool, UnstartedThread};
 
 const ABORTED: End = End::Signal(libc::SIGABRT);

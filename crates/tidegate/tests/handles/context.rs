@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::thread;
-use tidegate::policy::{QueueKind, WaitPolicy};
+use tidegate::policy::{Choose, QueueKind, WaitPolicy};
 use tidegate::{Pool, TaskLocal, interval};
 
 static LOCAL: TaskLocal<u32> = TaskLocal::new();

@@ -7,6 +7,7 @@ use crate::support::{AMOUNTS, Gate, bare_pool, built, pool, until, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use tidegate::Pool;
+use tidegate::policy::Choose;
 
 #[test]
 fn reclaimed_half_drops_everything_once() {

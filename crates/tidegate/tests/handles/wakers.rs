@@ -6,7 +6,7 @@ use crate::support::{Gate, watched};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use tidegate::policy::{QueueKind, WaitPolicy};
+use tidegate::policy::{Choose, QueueKind, WaitPolicy};
 use tidegate::{Handle, Pool};
 
 /// Creates a pool with one worker and no spare threads. Only the waiting worker itself can run the

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, Scope};
 use tidegate::{
     Pool,
-    policy::{PlaceBy, QueueKind, SharePolicy},
+    policy::{Choose, PlaceBy, QueueKind, SharePolicy},
 };
 
 #[test]

@@ -4,6 +4,7 @@ use crate::support::{AMOUNTS, Gate, bare_pool, built, fib, pool, watched};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tidegate::Pool;
+use tidegate::policy::Choose;
 
 const LENGTHS: [usize; 5] = [0, 1, 2, 1_000, 100_000];
 /// The documented number of blocks into which a reduction divides a long range.

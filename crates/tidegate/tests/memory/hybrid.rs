@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::support::watched;
-use tidegate::{Pool, memory, policy::SharePolicy};
+use tidegate::policy::{Choose, SharePolicy};
+use tidegate::{Pool, memory};
 
 const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "quanta"];
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tidegate::memory::{self, ReservationError};
 use tidegate::{
     Pool,
-    policy::{MemoryPolicy, SharePolicy, WaitPolicy},
+    policy::{Choose, MemoryPolicy, SharePolicy, WaitPolicy},
 };
 
 const KIB: usize = 1 << 10;

@@ -2,8 +2,9 @@
 //! make other decisions.
 
 use std::time::Duration;
+use tidegate::policy::{Choose, SharePolicy};
 use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
-use tidegate::{Pool, memory, policy::SharePolicy};
+use tidegate::{Pool, memory};
 
 /// Forks with pauses, so that thieves find tasks, find none, and rest. Each call makes a
 /// reservation.

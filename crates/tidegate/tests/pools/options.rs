@@ -4,7 +4,7 @@ use crate::support::{AMOUNTS, Tally, built, fib, watched};
 use std::sync::{Barrier, Mutex};
 use tidegate::{
     Pool, Scope,
-    policy::{IdlePolicy, QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
+    policy::{Choose, IdlePolicy, QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
 
 const VICTIMS: [VictimPolicy; 4] = [
@@ -110,8 +110,6 @@ fn worker_counts_compute_equal_results() {
                     everything_is_right(&pool, &|| format!("{workers}+{spares} {amount}"));
                 }
             }
-            let pool = built(Pool::builder().workers(workers).max_threads(workers));
-            everything_is_right(&pool, &|| format!("at most {workers} threads"));
         }
     });
 }

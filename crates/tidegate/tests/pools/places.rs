@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tidegate::{
     Builder, PlaceId, Pool, current_place,
-    policy::{PlaceBy, SharePolicy, StealAmount},
+    policy::{Choose, PlaceBy, SharePolicy, StealAmount},
 };
 
 /// Returns the builder of a pool with `places` places and `each` workers at each place.

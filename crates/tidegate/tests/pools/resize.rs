@@ -7,6 +7,7 @@ use crate::support::{
 };
 use std::sync::Barrier;
 use tidegate::Pool;
+use tidegate::policy::Choose;
 
 #[test]
 fn changes_under_load_lose_no_task() {

@@ -7,7 +7,8 @@ use crate::support::{Gate, Opens, built, pool, until, watched};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
-use tidegate::{Handle, Pool, WorkerLocal, policy::WaitPolicy};
+use tidegate::policy::{Choose, WaitPolicy};
+use tidegate::{Handle, Pool, WorkerLocal};
 
 thread_local! {
     static AT_END: Cell<Option<AtEnd>> = const { Cell::new(None) };

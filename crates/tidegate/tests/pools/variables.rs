@@ -7,7 +7,7 @@ use crate::support::children::{child, is_child, succeeds};
 use std::process::Output;
 use tidegate::{
     Pool,
-    policy::{IdlePolicy, StealAmount, VictimPolicy, WaitPolicy},
+    policy::{Choose, IdlePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
 
 /// Runs the calling test in a child, with these variables. In the child, returns `None`.

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use tidegate::policy::Priority::{self, Background, Normal, Urgent};
-use tidegate::policy::{QueueKind, WaitPolicy};
+use tidegate::policy::{Choose, QueueKind, WaitPolicy};
 use tidegate::{Handle, PlaceId, Pool, Scope, TaskLocal};
 
 mod order {

@@ -5,7 +5,8 @@ use crate::support::{Gate, built, fib, soak, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tidegate::{Pool, Scope, policy::QueueKind};
+use tidegate::policy::{Choose, QueueKind};
+use tidegate::{Pool, Scope};
 
 fn of(workers: usize) -> Pool {
     // With other queues, tasks may stay hidden while their owner computes.

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use std::sync::Arc;
 use tidegate::{
     Pool,
-    policy::{QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
+    policy::{Choose, QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
 
 /// `none` is three times as likely as each other policy.

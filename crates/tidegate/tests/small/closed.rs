@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
-use tidegate::policy::{Priority, QueueKind};
+use tidegate::policy::{Choose, Priority, QueueKind};
 use tidegate_core::Pool;
 use tidegate_core::door::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
-use tidegate::policy::{Priority, QueueKind};
+use tidegate::policy::{Choose, Priority, QueueKind};
 use tidegate::{Builder, Handle, Pool};
 
 /// A pool whose workers run the split deque and have no spare threads.

@@ -31,7 +31,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use tidegate::{
     Pool,
-    policy::{QueueKind, StealAmount},
+    policy::{Choose, QueueKind, StealAmount},
 };
 
 /// A test that takes longer than this, times [`soak_scale`], counts as hanging. The longest test

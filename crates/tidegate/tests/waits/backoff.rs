@@ -3,8 +3,9 @@
 use crate::support::{Gate, Tally, built, fib, until, watched};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
+use tidegate::Pool;
 use tidegate::policy::idle::{BackoffFactory, CustomBackoff, LONGEST_SLEEP, Rest};
-use tidegate::{Pool, policy::QueueKind};
+use tidegate::policy::{Choose, QueueKind};
 
 /// How often each method of a pool's backoffs has been called.
 #[derive(Default)]

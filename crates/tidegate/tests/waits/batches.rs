@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::thread::current;
 use tidegate::{
     Pool, Scope,
-    policy::{QueueKind, StealAmount},
+    policy::{Choose, QueueKind, StealAmount},
 };
 
 /// The number of unrelated tasks in the scope that are older than the half and therefore in the

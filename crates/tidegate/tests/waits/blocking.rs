@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
 use tidegate::{
     Pool,
-    policy::{QueueKind, SharePolicy},
+    policy::{Choose, QueueKind, SharePolicy},
 };
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, soak, watched};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tidegate::policy::Choose;
 use tidegate::{Pool, Scope};
 
 /// The default capacity of a deque's ring.

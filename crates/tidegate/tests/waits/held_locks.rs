@@ -7,6 +7,7 @@
 use crate::support::{AMOUNTS, Tally, built, fib, fill, watched};
 use std::sync::Mutex;
 use tidegate::Pool;
+use tidegate::policy::Choose;
 
 /// Returns pools with two workers: for each steal amount, one pool with spare threads and one
 /// without.

@@ -8,7 +8,7 @@ use crate::support::{AMOUNTS, Gate, Tally, built, fill, until, watched};
 use std::thread::current;
 use tidegate::{
     Pool,
-    policy::{StealAmount, WaitPolicy},
+    policy::{Choose, StealAmount, WaitPolicy},
 };
 
 fn two_workers(amount: StealAmount) -> Pool {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
 use tidegate::{
     Builder, Pool, join,
-    policy::{QueueKind, SharePolicy, WaitPolicy},
+    policy::{Choose, QueueKind, SharePolicy, WaitPolicy},
 };
 
 /// Returns the builder of a pool with two workers and no spare threads. The pool has no share

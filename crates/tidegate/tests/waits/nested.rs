@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier};
 use tidegate::{
     Pool,
-    policy::{SharePolicy, StealAmount, WaitPolicy},
+    policy::{Choose, SharePolicy, StealAmount, WaitPolicy},
 };
 
 /// Pool A calls pool B, which calls pool A.

@@ -11,7 +11,8 @@ use Place::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread::{ThreadId, current};
-use tidegate::{PanicReport, Pool, policy::QueueKind};
+use tidegate::policy::{Choose, QueueKind};
+use tidegate::{PanicReport, Pool};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Pool;
+use crate::policy::Choose;
 use crate::pool::{enter, members};
 use crate::worker::{Admission, Membership};
 use std::sync::Arc;

@@ -5,8 +5,9 @@ use std::hint::spin_loop;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use tidegate::Pool;
+use tidegate::policy::{Choose, SharePolicy};
 use tidegate::trace::{Event, Source, Stream};
-use tidegate::{Pool, policy::SharePolicy};
 use tidegate_policy::tunables::{Allowed, EST_CYCLE};
 
 use tidegate_command::failure::Failure;

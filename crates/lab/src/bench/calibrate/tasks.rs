@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tidegate::{
     Pool, join, memory,
-    policy::{IdlePolicy, MemoryPolicy, SharePolicy, StealAmount},
+    policy::{Choose, IdlePolicy, MemoryPolicy, SharePolicy, StealAmount},
 };
 
 use tidegate_command::failure::Failure;

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
-use tidegate::policy::{SharePolicy, StealAmount};
+use tidegate::policy::{Choose, SharePolicy, StealAmount};
 use tidegate::{Pool, Scope};
 
 /// How many of a pool's threads have started, and how many have ended.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tidegate::machine::{CacheKind, Machine, Topology};
 use tidegate::{
     Pool,
-    policy::{PlaceBy, SharePolicy},
+    policy::{Choose, PlaceBy, SharePolicy},
 };
 use tidegate_policy::QueueKind;
 use tidegate_workloads::Tidegate;
