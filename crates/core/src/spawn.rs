@@ -81,10 +81,7 @@ fn queue_from_outside(
             Task::detached(body, caller)
         }
     };
-    match pool.sources.classes.other(class) {
-        Some(class) => pool.sources.classes.push(class, task),
-        None => pool.sources.injector.push(task),
-    }
+    pool.sources.inject(class, task);
     wake::work_visible(pool, None);
     enter::work_off_alone(pool);
     simulated::switch("spawns a task");

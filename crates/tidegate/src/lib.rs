@@ -301,8 +301,9 @@ mod shown {
 /// ```
 ///
 /// # Panics
-/// Never. A panic of the task is resumed by [`Handle::join`], or passed to [`Builder::on_panic`] if
-/// the handle was dropped.
+/// If the caller is in no task and `TIDEGATE_GLOBAL=off` forbids the global pool. A panic of the
+/// task is resumed by [`Handle::join`], or passed to [`Builder::on_panic`] if the handle was
+/// dropped.
 ///
 /// # What the compiler rejects
 /// A task that borrows, because it may outlive what it borrows:
@@ -339,7 +340,7 @@ where
 /// ```
 ///
 /// # Panics
-/// This call does not panic. A panic of the future is resumed where the handle returns the result.
+/// Like [`spawn`]. A panic of the future is resumed where the handle returns the result.
 /// The handle also panics if the future waits and its last waker has been dropped, because nothing
 /// can continue the future. A future that keeps its own waker is not detected, and waits forever.
 ///

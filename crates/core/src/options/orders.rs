@@ -49,7 +49,7 @@ fn beside_space(
         let error = BuildError::new(format!(
             "{option}: {value} beside {space_from}, {memory}, which has an order of its own: expected {allowed}"
         ));
-        let instead = format_args!("{space_from}, and {allowed} for {option}");
+        let instead = format!("{space_from}, and {allowed} for {option}");
         environment.forgive(option, error, &instead)
     };
     if wait != WaitPolicy::Descendants {

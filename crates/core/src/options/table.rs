@@ -18,7 +18,7 @@ impl {
     /// (`TIDEGATE_WORKERS`).
     ///
     /// The default is the number of CPUs that this process may keep busy, by its affinity, its
-    /// cgroups' quotas and the engine that started it (HyperQueue, Slurm); see
+    /// cgroups' quotas and the batch system that started it (HyperQueue, Slurm); see
     /// [`Machine::default_workers`](crate::machine::Machine::default_workers).
     ///
     /// ```
@@ -87,8 +87,8 @@ impl {
 
     /// Sets a function that each thread of the pool calls with its number when it starts. By
     /// default, there is no such function. If `f` panics, the panic is logged to standard error.
-    /// While `f` delays a thread that a task needs, the pool may start further threads, up to one
-    /// for every free slot.
+    /// While `f` delays a thread that a task needs, the pool may start further threads, but no more
+    /// than could run at once.
     ///
     /// ```
     /// let log = |number| println!("thread {number} starts");
@@ -143,7 +143,8 @@ impl {
     /// standard error, and counts the event in
     /// [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     ///
-    /// A thread that was started for this purpose ends after it has been idle for a second.
+    /// Threads beyond `max_threads` end after they have been idle for a second. A default that does
+    /// not fit beside a large `max_threads` is lowered.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_blocking_threads(8).build()?;
@@ -158,10 +159,11 @@ impl {
     /// If a call to `tidegate::Pool::spawn` exceeds the bound, it queues its task and blocks;
     /// `tidegate::TaskBuilder::try_spawn` returns the closure instead. Each time a worker begins a
     /// task, the caller that has waited longest continues. So the queue has at most this many
-    /// tasks, plus one for each waiting caller. A task of the pool itself never waits, because the queue might not drain
-    /// meanwhile. For the same reason, no task of the pool should wait for a thread that spawns
-    /// into it. The bound is for the tasks of all classes together, and the callers continue in the
-    /// order in which they came, whatever the class of their tasks.
+    /// tasks, plus one for each waiting caller. A task of the pool itself never waits, because the
+    /// queue might not drain meanwhile. For the same reason, no task of the pool should wait for a
+    /// thread that spawns into it. The bound is for the tasks of all classes together, and the
+    /// callers continue in the order in which they came, whatever the class of their tasks. It does
+    /// not apply to futures.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;
@@ -192,8 +194,8 @@ impl {
     priority(priority: Priority) sets Priority = priority, or PRIORITY;
 
     /// Sets within how many dispatches the pool begins a task of each class that has tasks: 3 to
-    /// 1000000, by default 64 (`TIDEGATE_PRIORITY_AGING`). A dispatch is the begin of a task by a
-    /// worker that has no other task in progress.
+    /// 1000000, by default 64 (`TIDEGATE_PRIORITY_AGING`). Each time that a worker with no task in
+    /// progress begins one, that is a dispatch.
     ///
     /// A small number gives less urgent tasks more of the pool while it is busy. With 3, each of
     /// three classes with endless tasks gets a third.
@@ -280,14 +282,14 @@ impl {
 }
 
 /// The options of a [`Builder`] for research: how a pool steals, waits, idles and estimates its
-/// desire, and on which machine.
+/// desire, and the topology that it assumes.
 ///
 /// The defaults suit programs that do not study schedulers. `docs/choosing.md` compares them with
 /// the other values. Only [`Builder`] implements this trait.
 trait {
     /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
     ///
-    /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. An idle policy cannot be
+    /// The default is [`IdlePolicy::Elastic`]: yield for a while, then park. An idle policy cannot be
     /// combined with [`backoff`](Self::backoff).
     ///
     /// ```
@@ -299,8 +301,8 @@ trait {
     /// ```
     idle(idle: IdlePolicy) sets IdlePolicy = idle, or IDLE;
 
-    /// Sets custom code that decides what a worker does when it finds no work. By default,
-    /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
+    /// Sets custom code that decides what a worker does when it finds no work, in place of
+    /// [`idle`](Self::idle). `TIDEGATE_IDLE` is then ignored.
     ///
     /// Each thread of the pool has its own backoff, created when the thread starts and dropped when
     /// it ends. Whenever the thread has looked everywhere and found no task, its backoff decides
@@ -310,8 +312,8 @@ trait {
     /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
     ///
     /// The code that creates the backoff runs after the [start handler](Builder::on_start) and may
-    /// do anything that the handler may do. The backoff itself must not block or wait for a task: its
-    /// worker counts as searching, so the pool wakes no other thread for new tasks meanwhile. It
+    /// do anything that the handler may do. The backoff itself must not block or wait for a task:
+    /// its worker counts as searching, so the pool wakes no other thread for new tasks meanwhile. It
     /// may spawn tasks; the worker runs them itself unless another one is faster. The code that
     /// drops the backoff must not call into the pool: its thread is ending and would not run tasks
     /// that this code spawned.
@@ -390,8 +392,8 @@ trait {
 
     /// Sets which tasks a waiting worker may run (`TIDEGATE_WAIT`).
     ///
-    /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. This is the
-    /// only wait policy allowed with a [`memory`](Builder::memory) policy other than
+    /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. rayon waits
+    /// like [`WaitPolicy::HelpAny`]. The default is the only wait policy allowed with a [`memory`](Builder::memory) policy other than
     /// [`MemoryPolicy::None`].
     ///
     /// ```

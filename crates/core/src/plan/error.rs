@@ -18,7 +18,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// The error returned if a request for memory, such as [`reserve`](super::reserve), is not granted.
+/// The error returned if a request for memory, such as [`reserve`](crate::memory::reserve), is not granted.
 ///
 /// ```
 /// use tidegate::memory::{ReservationError, reserve};
@@ -79,7 +79,7 @@ pub enum ReservationError {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Where [`reserve`](super::reserve) was called.
+    /// Where [`reserve`](crate::memory::reserve) was called.
     pub at: &'static Location<'static>,
     /// The total size of these reservations in bytes.
     pub bytes: u64,

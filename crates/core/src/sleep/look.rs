@@ -5,9 +5,9 @@ use crate::job::Task;
 use crate::pool::{PoolInner, members};
 use crate::scope::ScopeCore;
 use crate::sources::FreeGroups;
-use crate::worker::{HOPS, Worker, WorkerThread};
+use crate::worker::{HOPS, Worker, WorkerThread, find};
 use std::cell::OnceCell;
-use tidegate_policy::search::{Source, sources};
+use tidegate_policy::search::Source;
 use tidegate_policy::slots::{Fit, Ledger};
 use tidegate_policy::{QueueKind, WaitPolicy};
 
@@ -32,13 +32,11 @@ pub(crate) fn any(pool: &PoolInner, reach: Reach, ledger: &Ledger) -> bool {
 
 /// Like [`any`]; a strict task counts only if its group is `free`.
 fn any_of(pool: &PoolInner, reach: Reach, free: &FreeGroups) -> bool {
-    let sources = sources(pool.sources.places.in_use(), pool.memory.is_ordered());
+    let mut listed = find::sources_of(pool).iter();
     // Under `hybrid`, a task that sleeps for memory counts as well: a searcher would wake it.
     pool.memory.has_work()
         || pool.sources.classes.len() > 0
-        || sources
-            .iter()
-            .any(|source| holds(pool, *source, reach, free))
+        || listed.any(|source| holds(pool, *source, reach, free))
 }
 
 fn holds(pool: &PoolInner, source: Source, reach: Reach, free: &FreeGroups) -> bool {

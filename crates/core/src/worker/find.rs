@@ -4,6 +4,7 @@
 use super::memory::{self, Look};
 use super::{Search, Worker, WorkerThread, placed};
 use crate::job::Task;
+use crate::pool::PoolInner;
 use tidegate_policy::search::{Source, sources};
 
 /// Who takes a task, and so which tasks it may be.
@@ -18,6 +19,11 @@ pub(crate) enum Taker<'t, 'w> {
     Rescue,
 }
 
+/// Returns the sources that the pool uses, in the order in which workers look into them.
+pub(crate) fn sources_of(pool: &PoolInner) -> &'static [Source] {
+    sources(pool.sources.places.in_use(), pool.memory.is_ordered())
+}
+
 /// Looks into each source once, until there is a task. In the base, this may also give the worker's
 /// slot away, which ends the search.
 pub(crate) fn find(
@@ -25,8 +31,7 @@ pub(crate) fn find(
     mut taker: Taker<'_, '_>,
     in_reverse: bool,
 ) -> Option<Task> {
-    let pool = worker.pool();
-    let sources = sources(pool.sources.places.in_use(), pool.memory.is_ordered());
+    let sources = sources_of(worker.pool());
     for n in 0..sources.len() {
         let n = if in_reverse { sources.len() - 1 - n } else { n };
         let task = taker.take(worker, sources[n]);

@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
         let elastic = matches!(idle, IdleRule::BuiltIn(IdlePolicy::Elastic(_)));
         let task = match worker.pool().sleep.begin_search(elastic) {
             true => self.search_on(),
-            false => self.find(),
+            false => self.find_once(),
         };
         if task.is_some() {
             self.thief.steal_succeeded(&worker.notes, clock::now);
@@ -264,7 +264,7 @@ impl<'a> Search<'a> {
         let pool = worker.pool();
         let _ = watch::enter_phase(worker, Phase::Stealing);
         let found = loop {
-            if let Some(task) = self.find() {
+            if let Some(task) = self.find_once() {
                 break Some(task);
             }
             self.poll_at_base();
@@ -316,7 +316,7 @@ impl<'a> Search<'a> {
     }
 
     /// Looks for a task in all sources and classes once.
-    fn find(&mut self) -> Option<Task> {
+    fn find_once(&mut self) -> Option<Task> {
         let worker = self.worker;
         let classes = &worker.pool().sources.classes;
         let above = match self.serves_own {

@@ -14,7 +14,8 @@ use tidegate_policy::Priority;
 
 /// Says how to spawn one task; created by [`task`] and [`Pool::task`](crate::Pool::task).
 ///
-/// Each method below sets one thing, independently of the others and of their order. What is not
+/// `named`, `priority` and `token` set one thing each, independently of the others and of their
+/// order; the other methods spawn. What is not
 /// set is as for [`spawn`](fn@crate::spawn): the task has no name, and inherits the class and the
 /// token of the task that spawns it. It always inherits the values of each
 /// [`TaskLocal`](crate::TaskLocal). If a method is called twice, the last call counts.
@@ -74,7 +75,7 @@ impl<'a> TaskBuilder<'a> {
     /// Names the task, for reports of panics and for traces.
     ///
     /// Without a name, or if it is empty, these show the line that spawned the task. See
-    /// [`Origin`](crate::Origin).
+    /// [`Origin`].
     ///
     /// ```
     /// let handle = tidegate::task().named("resize").spawn(|| 6 * 7);
@@ -87,10 +88,9 @@ impl<'a> TaskBuilder<'a> {
 
     /// Gives the task a class. The tasks that it spawns are of the same class.
     ///
-    /// A worker that has ended a task continues with a task of the most urgent class that has any.
-    /// So however many tasks of other classes are queued, an urgent task begins as soon as a worker
-    /// is free. No class starves: each that has tasks begins one within
-    /// [`Builder::priority_aging`](crate::Builder::priority_aging) dispatches.
+    /// A worker that has ended a task continues with a task of the most urgent class that has any,
+    /// however many tasks of other classes are queued. But no class starves: each that has tasks
+    /// begins one within [`Builder::priority_aging`](crate::Builder::priority_aging) dispatches.
     ///
     /// A class orders whole tasks. A task that runs is not interrupted, and what it forks (joins,
     /// scopes, loops) is part of it. If a task waits for a less urgent one, by [`Handle::join`],
@@ -120,13 +120,13 @@ impl<'a> TaskBuilder<'a> {
         self
     }
 
-    /// Runs the task under a [`child`](CancelToken::child) of this token, which the handle keeps
-    /// for [`Handle::abort_on_drop`].
+    /// Runs the task under a [`child`](CancelToken::child) of this token. The handle keeps the
+    /// child, for [`Handle::abort_on_drop`].
     ///
     /// The task begins even if the token is cancelled before. It stops where it checks its token.
     /// What the task spawns sees the child, too. So aborting the task while it runs also cancels
-    /// its detached tasks, unless it spawned them under [`shield`](crate::shield). If the task has
-    /// ended, they continue.
+    /// the tasks that it has spawned, unless it spawned them under [`shield`](crate::shield). If
+    /// the task has ended, they continue.
     ///
     /// Each check walks to the root of the tree of tokens. So if each task spawns its successor,
     /// use a token from outside instead of the task's own ([`current`](CancelToken::current)).

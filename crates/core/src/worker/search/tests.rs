@@ -77,11 +77,11 @@ fn interrupted_turn_is_given_back() {
             push(Some(Urgent));
         }
         worker.set_must_stop(true);
-        assert!(search.find().is_none());
+        assert!(search.find_once().is_none());
         worker.set_must_stop(false);
         push(None);
         assert!(search.task_at_hand().is_none(), "the turn was given back");
-        let task = search.find().unwrap();
+        let task = search.find_once().unwrap();
         assert_eq!(
             pool.sources.injector.len(),
             0,
@@ -100,11 +100,11 @@ fn turn_ends_with_its_look() {
         let push = |class| pool.sources.classes.push(class, Task::alone(pool, |_| ()));
         push(Background);
         assert!(search.task_at_hand().is_none());
-        let task = search.find().unwrap();
+        let task = search.find_once().unwrap();
         search.run_at_base(task);
         push(Urgent);
         pool.sources.injector.push(Task::alone(pool, |_| ()));
-        let task = search.find().unwrap();
+        let task = search.find_once().unwrap();
         assert_eq!(pool.sources.injector.len(), 1);
         search.run_at_base(task);
     });
