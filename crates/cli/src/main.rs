@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod command_line;
 mod compare;
 mod exec;
 mod fan;
@@ -49,7 +50,7 @@ use std::process::ExitCode;
 
 use tidegate::memory::ReservationError;
 
-use arguments::{Cli, Command, TableCommand};
+use command_line::{Cli, Command, TableCommand};
 use tidegate_command::arguments::{Deferred, run};
 use tidegate_command::failure::Failure;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::Error;
-use crate::folder::{append, lines};
+use crate::files::{append, lines};
 
 /// The file in the folder that names further builds.
 pub const BUILDS: &str = "builds";

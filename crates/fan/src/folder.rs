@@ -1,16 +1,15 @@
 //! The folder that all pieces share, and what it says about the items.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::files::{append, host, lines, no_link, now, open, process_at, sync, unwritable};
 use crate::name::Name;
-use crate::publish::{differ, host, no_link, now, process_at};
-use crate::result::{Trailer, Written};
+use crate::result::{Trailer, Written, differ};
 use crate::{Error, Retry};
 
 pub const RESULT: &str = "out";
@@ -271,68 +270,6 @@ pub fn attempt(name: &str, kind: &str) -> Option<Begun> {
     })
 }
 
-/// Adds a line. It begins with a line break, because a full disk may have cut off the line before.
-/// One write, so that the lines of several processes do not mix.
-pub fn append(path: &Path, value: &impl Serialize) -> Result<(), Error> {
-    let json = serde_json::to_string(value).expect("a line is JSON");
-    let file = open_to_append(path)?;
-    let written = (&file).write_all(format!("\n{json}\n").as_bytes());
-    written.map_err(|error| unwritable(path.parent().unwrap_or(path), &error))
-}
-
-/// Opens a file to which lines are added, and creates it if it is missing.
-pub fn open_to_append(path: &Path) -> Result<File, Error> {
-    // For reading as well: writing alone, opening a pipe fails for want of a reader.
-    let file = regular(File::options().read(true).append(true).create(true), path);
-    file.map_err(|error| match error.kind() {
-        ErrorKind::Other => Error::at(path, &error),
-        _ => unwritable(path.parent().unwrap_or(path), &error),
-    })
-}
-
-/// Opens a file for reading.
-pub fn open(path: &Path) -> io::Result<File> {
-    regular(File::options().read(true), path)
-}
-
-/// Opens a file, unless it is a pipe or a device, for example: reading one might never end. The
-/// kind is that of the open file, so that another one cannot take its place meanwhile.
-fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        // Otherwise, opening a pipe waits for its writer.
-        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    }
-    let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other(
-            "not a regular file: remove it, and run again",
-        )),
-    }
-}
-
-/// Reads a regular file.
-pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Reads the lines of a file, which has none if it is missing. Those that are empty or were cut off
-/// are left out.
-pub fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
-    let bytes = match read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        read => read.map_err(|error| Error::at(path, &error))?,
-    };
-    let lines = bytes.split(|byte| *byte == b'\n');
-    let lines = lines.filter_map(|line| serde_json::from_slice(line).ok());
-    Ok(lines.collect())
-}
-
 /// Creates the folder if it is missing, and checks that pieces can publish in it. Its parent must
 /// exist, because it may be a place where nothing is mounted here.
 pub fn prepare(path: &Path) -> Result<(), Error> {
@@ -363,32 +300,5 @@ fn create(path: &Path) -> Result<(), Error> {
             parent.display()
         ))),
         Err(error) => Err(unwritable(parent, &error)),
-    }
-}
-
-/// Returns the error of a folder in which a file cannot be created or written.
-pub fn unwritable(folder: &Path, error: &std::io::Error) -> Error {
-    let way_out = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "make room, and run the same command again"
-        }
-        _ => "choose another --dir, or make this one writable",
-    };
-    let folder = folder.display();
-    Error::elsewhere(format!(
-        "cannot write to the folder {folder}: {error}; {way_out}"
-    ))
-}
-
-/// Makes the names in a folder durable.
-pub fn sync(path: &Path) -> Result<(), Error> {
-    if cfg!(not(unix)) {
-        return Ok(());
-    }
-    let synced = File::open(path).and_then(|folder| folder.sync_all());
-    match synced {
-        // Some network file systems cannot do this, and do not need it.
-        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(Error::at(path, &error)),
-        _ => Ok(()),
     }
 }

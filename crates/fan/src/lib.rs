@@ -16,6 +16,7 @@ mod build;
 mod engine;
 mod error;
 mod estimate;
+mod files;
 mod folder;
 mod interrupt;
 mod merge;

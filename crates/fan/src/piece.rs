@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::folder::{self, Folder};
 use crate::name::Name;
 use crate::plan::Plan;
@@ -167,7 +168,7 @@ fn order(asked: &Asked<'_>) -> Result<Order, Error> {
     let Some(list) = asked.list else {
         return bare(&number);
     };
-    let text = folder::read(list).map_err(|error| Error::at(list, &error))?;
+    let text = files::read(list).map_err(|error| Error::at(list, &error))?;
     let list = list.display().to_string();
     let entries: Vec<Entry> = serde_json::from_slice(&text)
         .map_err(|error| Error::never(format!("{list} is no list: {error}")))?;

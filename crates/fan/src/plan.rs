@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
-use crate::folder::{self, Folder};
+use crate::files::{self, sha256};
+use crate::folder::Folder;
 use crate::name::Name;
 use crate::{Error, Split, Weighted, build};
 
@@ -109,7 +109,7 @@ impl<P: Split> Plan<P> {
     /// results, which may accept other builds than the plan's; `accept` is one that the user
     /// accepts.
     pub fn read(path: &Path, folder: &Path, accept: Option<&str>) -> Result<Self, Error> {
-        let text = folder::read(path).map_err(|error| Error::at(path, &error))?;
+        let text = files::read(path).map_err(|error| Error::at(path, &error))?;
         let digest = sha256(&text);
         let refused = |why: String| Error::never(format!("{} {why}", path.display()));
         let no_plan = |error| refused(format!("is not a plan: {error}"));
@@ -193,7 +193,7 @@ impl<P: Split> Plan<P> {
 /// Returns the digest of the plan at `path`, if there is one. It must be of the program, but may be
 /// of any version, build and arguments.
 pub fn digest_at<P: Split>(path: &Path) -> Result<Option<String>, Error> {
-    let text = match folder::read(path) {
+    let text = match files::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| Error::at(path, &error))?,
     };
@@ -206,12 +206,6 @@ pub fn digest_at<P: Split>(path: &Path) -> Result<Option<String>, Error> {
             P::NAME
         ))),
     }
-}
-
-/// Returns the SHA-256 of `bytes` in hexadecimal digits.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

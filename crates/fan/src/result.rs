@@ -8,9 +8,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder;
+use crate::files::{self, sha256};
 use crate::name::Name;
-use crate::plan::sha256;
 use crate::{Done, Error, Split};
 
 /// The last line of a result.
@@ -80,7 +79,7 @@ impl Written {
 
     /// Reads and checks a result. Returns `None` if there is none.
     pub fn read(path: &Path, plan: &str, item: &Name) -> Result<Option<Self>, Error> {
-        let bytes = match folder::read(path) {
+        let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::at(path, &error)),
@@ -120,4 +119,12 @@ impl Written {
         let is_split = |written: &Self| !written.trailer.rest.is_empty();
         is_split(self) || is_split(other) || self.trailer.sha256 == other.trailer.sha256
     }
+}
+
+/// Returns the error of two results that contradict each other.
+pub fn differ(item: &Name, published: &Path, other: &Path) -> Error {
+    let [published, other] = [published, other].map(Path::display);
+    Error::never(format!(
+        "item {item} has two results: {published} and {other} differ; the program does not always compute the same, or its input has changed, or a file is damaged: remove {other} to keep the first, or the folder to begin anew"
+    ))
 }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use crate::engine::words::line;
 use crate::engine::{Engine, EngineOptions, Launch};
+use crate::files;
 use crate::folder::{self, Folder, Survey};
 use crate::interrupt::Interrupt;
 use crate::merge::merge;
@@ -81,7 +82,7 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
     }
     end?;
     // A piece may have been killed between its link and this.
-    folder::sync(folder.path())?;
+    files::sync(folder.path())?;
     Ok((merge(&plan, folder.path())?, folder.path().to_owned()))
 }
 

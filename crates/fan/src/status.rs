@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::files::{host, now};
 use crate::folder::{Begun, Folder, Survey};
 use crate::parent::has_ended;
 use crate::plan::Plan;
-use crate::publish::{differ, host, now};
 use crate::request::Request;
+use crate::result::differ;
 use crate::run::book::{plan_path, queue};
 use crate::run::lock;
 use crate::verbs::print;

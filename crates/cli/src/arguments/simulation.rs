@@ -238,7 +238,7 @@ impl Simulated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::Cli;
+    use crate::command_line::Cli;
     use clap::{Arg, CommandFactory};
 
     #[test]

@@ -22,10 +22,10 @@ mod watch;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use ratatui::crossterm::event::{self, Event};
 use tidegate_policy::tunables::{Allowed, Basis, Tunable, Unit};
 
-use crate::arguments::TopArguments;
 use crate::roster;
 use load::Meter;
 use screen::{Asked, Screen};
@@ -48,13 +48,20 @@ const EVERY: Tunable<u64> = Tunable {
 /// The maximum time between two checks of the table and of the signals.
 const LOOK: Duration = Duration::from_millis(200);
 
+#[derive(Args, Clone, Copy, Debug)]
+pub struct TopArguments {
+    /// Time between screen updates
+    #[arg(long, value_name = "TIME", value_parser = every, help = help_of_every())]
+    pub every: Option<Duration>,
+}
+
 /// Parses the value of `--every`.
-pub fn every(text: &str) -> Result<Duration, String> {
+fn every(text: &str) -> Result<Duration, String> {
     let nanos = EVERY.parse(text).map_err(|error| error.to_string())?;
     Ok(Duration::from_nanos(nanos))
 }
 
-pub fn help_of_every() -> String {
+fn help_of_every() -> String {
     let row = EVERY.row();
     let (why, allowed, default) = (row.why, row.allowed, row.default);
     format!("{why} [range: {allowed}] [default: {default}]")

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Submission;
-use crate::folder::{self, Folder};
+use crate::files::{self, no_link, now, process_at};
+use crate::folder::Folder;
 use crate::name::Name;
 use crate::piece::Entry;
 use crate::plan::{Header, Plan};
-use crate::publish::{no_link, now, process_at};
 use crate::request::Request;
 use crate::{Error, Split, build};
 
@@ -29,14 +29,14 @@ pub fn link<P: Split>(plan: Plan<P>, folder: &Path) -> Result<Plan<P>, Error> {
     let path = plan_path(folder);
     // A killed `run` may have left a draft that is the plan, by its other name.
     let draft = folder.join(format!(".plan~{}", process_at(now())));
-    let failed = |error| folder::unwritable(folder, &error);
+    let failed = |error| files::unwritable(folder, &error);
     let mut file = File::create_new(&draft).map_err(failed)?;
     let written = file.write_all(plan.to_text().as_bytes());
     let written = written.and_then(|()| file.sync_all());
     let linked = written.map(|()| fs::hard_link(&draft, &path));
     let _ = fs::remove_file(&draft);
     match linked.map_err(failed)? {
-        Ok(()) => folder::sync(folder).map(|()| plan),
+        Ok(()) => files::sync(folder).map(|()| plan),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             present(plan.header(), folder, None)
         }
@@ -87,7 +87,7 @@ pub enum Line {
 
 /// Returns the name of the engine that was given the last submission of a folder.
 pub fn last_engine(folder: &Path) -> Option<String> {
-    let lines = folder::lines(&folder.join(JOBS)).ok()?;
+    let lines = files::lines(&folder.join(JOBS)).ok()?;
     let mut engines = lines.into_iter().rev().filter_map(|line| match line {
         Line::Submission { engine, .. } => Some(engine),
         _ => None,
@@ -97,7 +97,7 @@ pub fn last_engine(folder: &Path) -> Option<String> {
 
 /// Returns why pieces wait in the engine, as the last `run` has noted, and when it did.
 pub fn queue(folder: &Path) -> Option<(String, f64)> {
-    let lines = folder::lines(&folder.join(JOBS)).ok()?;
+    let lines = files::lines(&folder.join(JOBS)).ok()?;
     let mut noted = lines.into_iter().rev().filter_map(|line| match line {
         Line::Queue { text, at } => Some((text, at)),
         _ => None,
@@ -148,19 +148,20 @@ impl<'a> Book<'a> {
             let path = self.folder.path().join(name);
             let written = match File::create_new(&path) {
                 Ok(mut file) => file.write_all(text.as_bytes()),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => match folder::read(&path)
-                {
-                    Ok(present) if present == text.as_bytes() => Ok(()),
-                    _ => {
-                        self.next.set(number + 1);
-                        continue;
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    match files::read(&path) {
+                        Ok(present) if present == text.as_bytes() => Ok(()),
+                        _ => {
+                            self.next.set(number + 1);
+                            continue;
+                        }
                     }
-                },
+                }
                 Err(error) => Err(error),
             };
             return written
                 .map(|()| path.clone())
-                .map_err(|error| folder::unwritable(self.folder.path(), &error));
+                .map_err(|error| files::unwritable(self.folder.path(), &error));
         }
     }
 
@@ -191,14 +192,14 @@ impl<'a> Book<'a> {
     }
 
     fn add(&self, line: &Line) -> Result<(), Error> {
-        folder::append(&self.folder.path().join(JOBS), line)
+        files::append(&self.folder.path().join(JOBS), line)
     }
 
     /// Returns the submissions that the engine has not refused, and what it calls those that it has
     /// taken.
     pub fn jobs(&self) -> Result<Vec<(Submission, Option<String>)>, Error> {
         let mut jobs: Vec<(Submission, Option<String>)> = Vec::new();
-        for line in folder::lines(&self.folder.path().join(JOBS))? {
+        for line in files::lines(&self.folder.path().join(JOBS))? {
             match line {
                 Line::Submission { engine, submission } if engine == self.engine => {
                     jobs.push((submission, None));

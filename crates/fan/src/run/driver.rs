@@ -6,11 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::{Ended, Engine, Fault, Job, Submission};
+use crate::files::{host, now};
 use crate::folder::{Failed, Survey, note};
 use crate::interrupt::Interrupt;
 use crate::name::Name;
 use crate::parent::has_ended;
-use crate::publish::{host, now};
 use crate::run::book::{Book, queue};
 use crate::run::progress::Progress;
 use crate::run::schedule::{Cause, Schedule};

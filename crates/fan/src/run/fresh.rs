@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use crate::build::{Accepted, BUILDS};
-use crate::folder::{self, Begun, DIFFERENT, Folder, LOG, RESULT, RUNNING, attempt};
+use crate::files::{self, host};
+use crate::folder::{Begun, DIFFERENT, Folder, LOG, RESULT, RUNNING, attempt};
 use crate::name::Name;
 use crate::parent::has_ended;
 use crate::piece::Entry;
-use crate::publish::host;
 use crate::run::book::{JOBS, Line, plan_path};
 use crate::{Error, Split, plan};
 
@@ -33,7 +33,7 @@ pub fn clear<P: Split>(path: &Path) -> Result<(), Error> {
     for file in files {
         fs::remove_file(&file).map_err(|error| Error::at(&file, &error))?;
     }
-    folder::sync(path)
+    files::sync(path)
 }
 
 /// Returns the attempt of this file if it may still run, and publish later.
@@ -80,11 +80,11 @@ fn belongs(folder: &Folder, name: &str) -> bool {
 }
 
 fn is_log<T: DeserializeOwned>(path: &Path) -> bool {
-    folder::lines::<T>(path).is_ok_and(|lines| !lines.is_empty())
+    files::lines::<T>(path).is_ok_and(|lines| !lines.is_empty())
 }
 
 fn is_list(path: &Path, plan: &str) -> bool {
-    let text = folder::read(path).unwrap_or_default();
+    let text = files::read(path).unwrap_or_default();
     let entries = serde_json::from_slice::<Vec<Entry>>(&text);
     entries
         .is_ok_and(|entries| !entries.is_empty() && entries.iter().all(|entry| entry.plan == plan))

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::publish::host;
-use crate::{Error, folder};
+use crate::Error;
+use crate::files::{self, host};
 
 const NAME: &str = "run.lock";
 
@@ -22,8 +22,8 @@ impl Lock {
     /// both.
     pub fn take(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
-        let failed = |error| folder::unwritable(folder, &error);
-        let open = folder::open_to_append(&path)?;
+        let failed = |error| files::unwritable(folder, &error);
+        let open = files::open_to_append(&path)?;
         let end = Instant::now() + PATIENCE;
         while !locks(&open, false) {
             if Instant::now() >= end {
@@ -44,13 +44,13 @@ impl Lock {
 pub fn owner(folder: &Path) -> Option<String> {
     let path = folder.join(NAME);
     // A shared lock, so that two looks at the folder do not take each other for a `run`.
-    let is_taken = folder::open(&path).is_ok_and(|open| !locks(&open, true));
+    let is_taken = files::open(&path).is_ok_and(|open| !locks(&open, true));
     is_taken.then(|| named(&path))
 }
 
 /// Returns the process that the file of the lock names.
 fn named(path: &Path) -> String {
-    let owner = folder::read(path).unwrap_or_default();
+    let owner = files::read(path).unwrap_or_default();
     match owner.is_empty() {
         true => "another process".to_owned(),
         false => String::from_utf8_lossy(&owner).into_owned(),

@@ -4,9 +4,9 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use crate::estimate;
+use crate::files::now;
 use crate::folder::Survey;
 use crate::phrases::span;
-use crate::publish::now;
 
 /// A run that ends sooner shows no progress.
 const QUIET: Duration = Duration::from_secs(2);
