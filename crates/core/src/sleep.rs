@@ -120,11 +120,8 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             // This thread has just run parts of broadcasts, which may have consumed signals.
             looks = wake::rouse_and_look(pool);
         } else {
-            looks.park(
-                pool,
-                &worker.sleeper.parker,
-                is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
-            );
+            let most = is_surplus.then_some(SURPLUS_KEEP_ALIVE.default);
+            let _ = looks.park(pool, &worker.sleeper.parker, most);
         }
     }
 }
@@ -223,8 +220,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 silent = None;
                 memory::report_stall(worker);
             }
-        } else {
-            looks.park(pool, &worker.sleeper.parker, None);
+        } else if looks.park(pool, &worker.sleeper.parker, None) {
+            looks = Looks::none();
         }
     }
 }
@@ -233,8 +230,10 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 /// joiner is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &HalfHeader| match half.latch.state() {
-        State::Kept(keeper) => worker.pool().worker(keeper).stolen_batch.len() > 0,
-        State::Queued => worker.pool().sources.injector.len() > 0,
+        State::Kept(keeper) => {
+            (worker.pool().worker(keeper).stolen_batch).holds(|t| t.is_half(half))
+        }
+        State::Queued => (worker.pool().sources.injector).holds(|t| t.is_half(half)),
         State::New | State::Taken(_) | State::Open => false,
     };
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))

@@ -2,6 +2,7 @@
 //! docs/sources.md explains why no work is missed.
 
 use crate::job::Task;
+use crate::latch::Thief;
 use crate::pool::{PoolInner, members};
 use crate::scope::ScopeCore;
 use crate::sources::FreeGroups;
@@ -182,22 +183,27 @@ fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) -> bool {
 /// Whether `worker` runs the task that `waiter` waits for, or a task that the awaited task waits
 /// for in turn.
 fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
-    if waiter.awaits_scope_of(worker) {
-        return true;
-    }
-    let mut next = waiter.waiting.thief();
-    for hop in 0..HOPS {
-        let Some((thief, generation)) = next.and_then(|thief| thief.robbable(hop)) else {
+    let runs_it = |w: &&Worker| waiter.awaits_scope_of(w);
+    let after = |w: &Worker| follows(pool, w.waiting.thief(), 1, worker);
+    runs_it(&worker)
+        || follows(pool, waiter.waiting.thief(), 0, worker)
+        || (waiter.waiting.is_for_a_scope() && pool.workers().filter(runs_it).any(after))
+}
+
+/// Whether a robber that is at `thief` after `hop` hops reaches `worker`.
+fn follows(pool: &PoolInner, mut thief: Option<Thief>, hop: usize, worker: &Worker) -> bool {
+    for hop in hop..HOPS {
+        let Some((victim, generation)) = thief.and_then(|thief| thief.robbable(hop)) else {
             return false;
         };
-        let thief = pool.worker(thief);
-        if thief.deque.generation() != generation {
+        let victim = pool.worker(victim);
+        if victim.deque.generation() != generation {
             return false;
         }
-        if thief.index == worker.index {
+        if victim.index == worker.index {
             return true;
         }
-        next = thief.waiting.thief();
+        thief = victim.waiting.thief();
     }
     false
 }
@@ -211,14 +217,48 @@ pub(crate) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
 
 #[cfg(all(test, not(any(loom, miri))))]
 mod tests {
+    use super::{Seen, fit};
     use crate::Pool;
+    use crate::latch::Thief;
     use crate::place::{places, put_at};
     use crate::pool::{PoolInner, enter, members};
+    use crate::scope::ScopeCore;
     use crate::scope::{Scope, scope};
+    use std::ptr::NonNull;
     use std::sync::mpsc::channel;
     use std::thread;
     use tidegate_policy::SharePolicy;
-    use tidegate_policy::slots::Status;
+    use tidegate_policy::slots::{Fit, Status};
+    use tidegate_sync::atomic::Ordering;
+
+    /// A worker runs a task of the awaited scope, and waits for a thief in turn.
+    #[test]
+    fn scope_waiter_may_rob_at_second_hop() {
+        let builder = Pool::builder().workers(3).share(SharePolicy::Off);
+        let pool = PoolInner::bare(builder.options().expect("valid options"));
+        let [waiter, joiner, thief] = [0, 1, 2].map(|t| pool.worker_or_new(t));
+        for worker in members::admit_all(&pool, 3) {
+            let served = pool.change().stop(worker, Status::Waiting);
+            assert_eq!(served, None);
+        }
+        let scope: NonNull<ScopeCore> = NonNull::dangling();
+        waiter.waiting.scope.set(scope.as_ptr());
+        waiter.waiting.may_help.set(true);
+        // Relaxed: everything runs on this thread.
+        joiner.base_scope.store(scope.as_ptr(), Ordering::Relaxed);
+        let answer = || {
+            let seen = Seen::of(&pool, &pool.ledger());
+            fit(&pool, waiter.index, Some(thief), None, &seen)
+        };
+        assert_eq!(answer(), Fit::Never);
+        joiner.waiting.set_thief(Some(Thief {
+            worker: thief.index,
+            generation: Some(thief.deque.generation()),
+            on_top: false,
+        }));
+        assert_eq!(answer(), Fit::Robs);
+        std::mem::forget(pool);
+    }
 
     /// In a pool without threads, a guest runs the strict tasks of all places.
     #[test]

@@ -87,8 +87,9 @@ impl Looks {
         }
     }
 
-    /// Parks after a look that has found nothing; `most` is the time limit of the last park.
-    pub(super) fn park(&mut self, pool: &PoolInner, parker: &Parker, most: Option<Nanos>) {
+    /// Parks after a look that has found nothing; `most` is the time limit of the last park. Returns
+    /// whether another thread has unparked the sleeper.
+    pub(super) fn park(&mut self, pool: &PoolInner, parker: &Parker, most: Option<Nanos>) -> bool {
         self.report(pool);
         self.left = self.left.saturating_sub(1);
         let most = if self.remain() {
@@ -97,10 +98,11 @@ impl Looks {
             most
         };
         match most {
-            Some(nanos) => {
-                parker.park_timeout(Duration::from_nanos(nanos));
+            Some(nanos) => parker.park_timeout(Duration::from_nanos(nanos)),
+            None => {
+                parker.park();
+                true
             }
-            None => parker.park(),
         }
     }
 }

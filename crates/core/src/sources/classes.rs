@@ -62,8 +62,9 @@ impl ClassQueues {
     /// Takes the task that a worker begins next. `own` looks for a task of the pool's own class,
     /// perhaps not in every place where there may be one.
     pub(crate) fn next(&self, own: impl FnOnce() -> Option<Task>) -> Option<Task> {
+        let has_turn = self.len() > 0;
         let task = self.dispatch().or_else(own);
-        if task.is_none() {
+        if task.is_none() && has_turn {
             self.give_turn_back(None);
         }
         task.or_else(|| self.take_any())

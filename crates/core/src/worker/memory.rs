@@ -84,6 +84,15 @@ pub(crate) fn release(
         let thread = WorkerThread::of(pool).map(|worker| worker.index);
         change(pool, |plan| plan.give_back(thread, part));
     }
+    freed(pool);
+}
+
+/// Called when memory has become free. If a task could begin before, the change of the plan has
+/// published nothing, although another task may be able to begin now.
+fn freed(pool: &PoolInner) {
+    if pool.memory.has_work() {
+        wake::work_visible(pool, None);
+    }
 }
 
 /// Changes the plan, if the pool has one, and wakes the threads whose requests the change answers.
@@ -258,7 +267,10 @@ pub(crate) fn close(pool: &PoolInner, scope: &ScopeCore) {
 pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), String> {
     let bytes = bytes as u64;
     match change(pool, |plan| plan.set_budget(bytes)).flatten() {
-        Some(Ok(())) => Ok(()),
+        Some(Ok(())) => {
+            freed(pool);
+            Ok(())
+        }
         Some(Err(serial)) => Err(format!(
             "Pool::set_budget: {} is less than what the serial run needs: expected from {} on",
             show_size(bytes),
