@@ -58,6 +58,8 @@ impl<T> Mutex<T> {
     }
 
     /// Waits for the lock and takes it. Aborts the process if the lock is lost.
+    // More than a hundred places take locks, and each would have a copy of this.
+    #[inline(never)]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         if self.is_lost() {
             abort_child(format_args!(
