@@ -33,7 +33,7 @@ pub(crate) struct Array<T>(Slots<T>);
 
 impl<T> Arrays<T> {
     pub(crate) fn new() -> Self {
-        let arrays = std::array::from_fn(|_| OnceLock::new());
+        let arrays = [const { OnceLock::new() }; LAST_BITS - FIRST_BITS + 1];
         let first = arrays[0].set(Array::empty(FIRST_BITS));
         debug_assert!(first.is_ok());
         Self {

@@ -39,7 +39,7 @@ struct Entry<V> {
 impl<V> Default for Store<V> {
     fn default() -> Self {
         Self {
-            batches: std::array::from_fn(|_| OnceLock::new()),
+            batches: [const { OnceLock::new() }; BATCHES],
             made: Own::default(),
             spare: Own::new(NONE),
             returned: AtomicU64::new(NONE),
