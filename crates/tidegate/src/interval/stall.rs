@@ -56,6 +56,7 @@ impl fmt::Display for Stall {
 /// A watched interval that has not ended.
 struct Node<'a> {
     core: &'a Core,
+    path: Vec<u32>,
     /// What other intervals call this one.
     label: String,
     /// The label, and where the interval was created, if known.
@@ -69,7 +70,7 @@ struct Waiting<'a> {
 
 impl<'a> Waiting<'a> {
     fn in_tree(tree: &'a Tree) -> Self {
-        let mut nodes = vec![];
+        let mut nodes: Vec<Node<'_>> = vec![];
         for (node, created_at) in tree.watched() {
             // SAFETY: the node has not ended, so the runtime's reference keeps it alive, and no
             // task is left that could end it.
@@ -82,9 +83,16 @@ impl<'a> Waiting<'a> {
                 true => core.label(),
                 false => title.clone(),
             };
-            nodes.push(Node { core, label, title });
+            let path = path(core);
+            let at = nodes.partition_point(|before| before.path < path);
+            let node = Node {
+                core,
+                path,
+                label,
+                title,
+            };
+            nodes.insert(at, node);
         }
-        nodes.sort_by_cached_key(|node| path(node.core));
         Self { nodes }
     }
 
