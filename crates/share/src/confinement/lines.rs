@@ -3,7 +3,6 @@
 use super::{ThreadId, is_confined, split};
 use crate::mask::CpuMask;
 use std::ffi::OsStr;
-use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -58,16 +57,6 @@ impl Lines {
         for (index, line) in lines.enumerate() {
             found.add(line).ok_or(index + 2)?;
         }
-        // A thread that has changed its mask itself is recorded again: its last line counts.
-        let threads = &mut found.threads;
-        threads.sort_by_key(|(thread, _)| *thread);
-        threads.dedup_by(|later, earlier| {
-            let is_same = later.0 == earlier.0;
-            if is_same {
-                mem::swap(later, earlier);
-            }
-            is_same
-        });
         Ok(found)
     }
 
@@ -106,7 +95,11 @@ impl Lines {
                 };
                 let original = set(words.next()?)?;
                 self.first = self.first.or(Some(thread));
-                self.threads.push((thread, original));
+                // A thread that has changed its mask itself is recorded again.
+                match self.place(thread) {
+                    Ok(at) => self.threads[at].1 = original,
+                    Err(at) => self.threads.insert(at, (thread, original)),
+                }
             }
             _ => return None,
         }
