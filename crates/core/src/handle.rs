@@ -311,6 +311,7 @@ impl Pool {
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn stats(&self) -> Stats {
         observe::stats(self.inner())
     }
@@ -326,6 +327,7 @@ impl Pool {
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn trace(&self) -> Option<Trace> {
         observe::trace(self.inner())
     }

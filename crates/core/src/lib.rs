@@ -238,6 +238,7 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// assert!(stats.to_string().starts_with("workers: "));
 /// ```
 #[must_use]
+#[inline]
 pub fn stats() -> Stats {
     match WorkerThread::get() {
         Some(current) => observe::stats(current.pool()),

@@ -125,11 +125,13 @@ impl Phases {
         nanos.max(shown)
     }
 
+    #[inline]
     fn seconds(&self, phase: Phase) -> f64 {
         seconds(self.nanos(phase))
     }
 }
 
+#[inline]
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
@@ -378,6 +380,7 @@ impl Tally {
         let _ = self.phases.enter(Phase::Away);
     }
 
+    #[inline]
     fn asleep(&self) -> f64 {
         use Phase::{Blocked, Latch, Memory, Nap, NoWork};
         let mut asleep = 0.0;
@@ -391,6 +394,7 @@ impl Tally {
 impl WorkerStats {
     /// Converts a worker's tally. `deepest` is the largest number of tasks that its deque ever
     /// held.
+    #[inline]
     pub(crate) fn of(tally: &Tally, wakes: u64, deepest: u64) -> Self {
         let steals = tally.steals.get();
         let counters = Counters {
@@ -434,11 +438,13 @@ impl WorkerStats {
     }
 }
 
+#[inline]
 fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
 
 impl Counters {
+    #[inline]
     pub(crate) fn add(&mut self, other: &Self) {
         let stolen =
             self.tasks_per_steal * self.steals as f64 + other.tasks_per_steal * other.steals as f64;

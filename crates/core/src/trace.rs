@@ -37,7 +37,6 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
-    #[inline]
     fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
         self.0.as_ref().map(Mutex::lock)
     }
@@ -126,6 +125,7 @@ impl OriginTable {
     }
 
     /// Returns the table of the trace.
+    #[inline]
     pub(crate) fn table(&self) -> Vec<TaskOrigin> {
         let table = self.numbers.lock();
         let row = |name: &str, at| TaskOrigin {
@@ -166,6 +166,7 @@ pub fn phase(number: u64) -> Option<&'static str> {
 }
 
 impl Options {
+    #[inline]
     pub(crate) fn rules(&self) -> Rules {
         let share = self.share.as_ref();
         Rules {

@@ -87,6 +87,7 @@ impl Machine {
     /// # Ok::<(), tidegate_machine::TopologyError>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn made_up(topology: Topology) -> Self {
         let topology = match topology.cpus().is_empty() {
             true => Topology::flat((0..1).collect()),

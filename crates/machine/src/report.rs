@@ -3,6 +3,9 @@
 //! Long lists are truncated, so that the report of a large machine stays readable; the accessors
 //! return the full lists. Paths come from outside the program, so control characters in them are
 //! escaped.
+//!
+//! The whole report is `#[inline]`: few programs call it, and the others should not have to compile
+//! it.
 
 use std::fmt::{self, Display};
 
@@ -85,11 +88,13 @@ fn in_words(quota: &Quota) -> String {
 
 impl Display for Machine {
     /// Formats the whole report, with a label and a value on each line.
+    #[inline]
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&report(self))
     }
 }
 
+#[inline]
 fn report(machine: &Machine) -> String {
     let topology = machine.topology();
     let mut text = String::new();
@@ -132,6 +137,7 @@ fn report(machine: &Machine) -> String {
 }
 
 /// Formats groups as in `2: 0-1 | 2-3`.
+#[inline]
 fn counted(groups: &mut dyn ExactSizeIterator<Item = &CpuList>) -> String {
     let count = groups.len();
     if count == 0 {
@@ -153,6 +159,7 @@ fn counted(groups: &mut dyn ExactSizeIterator<Item = &CpuList>) -> String {
 }
 
 /// Formats a cache as in `L1 data 32 KiB`.
+#[inline]
 fn named(cache: &Cache) -> String {
     let kind = match cache.kind {
         CacheKind::Data => " data",

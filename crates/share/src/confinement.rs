@@ -17,6 +17,9 @@
 //! The owner holds a lock on the file, which the kernel releases when the owner dies. So a process
 //! that gets the lock may restore. As with the table, no file is trusted to which another user has
 //! access.
+//!
+//! What only the owner of a record calls is `#[inline]`: only commands call it, and programs should
+//! not have to compile it.
 
 mod inheritance;
 mod lines;
@@ -75,6 +78,7 @@ impl Record {
     /// # Errors
     /// The folder cannot be trusted or is missing, or a part of `/proc` without which no process
     /// could restore.
+    #[inline]
     pub fn check(location: &Location) -> Result<(), Refusal> {
         let folder = trusted::folder(location, Access::Repair)?;
         let owner = Identity::of_this_process();
@@ -91,6 +95,7 @@ impl Record {
     /// # Errors
     /// Like [`check`](Self::check). Also returns an error if the file cannot be created, or if this
     /// process has one already.
+    #[inline]
     pub fn create(location: &Location) -> Result<Self, Refusal> {
         Self::check(location)?;
         let path = location.path().with_file_name(own_name());
@@ -105,6 +110,7 @@ impl Record {
 
     /// Returns the path of the file.
     #[must_use]
+    #[inline]
     pub fn path(&self) -> &Path {
         self.opened.path()
     }
@@ -112,6 +118,7 @@ impl Record {
     /// Returns whether the path still leads to the record. If it does not, because another process
     /// has removed the file, no process could restore what the record says.
     #[must_use]
+    #[inline]
     pub fn is_there(&self) -> bool {
         self.opened.is_there()
     }
@@ -122,6 +129,7 @@ impl Record {
     /// # Errors
     /// Returns an error if the file cannot be written, or if this process is a child of the process
     /// that created it.
+    #[inline]
     pub fn chosen(&mut self, set: &CpuMask) -> Result<(), Refusal> {
         // Only the last two sets count, so the same set must not take both places.
         if self.chosen == Some(*set) {
@@ -138,6 +146,7 @@ impl Record {
     ///
     /// # Errors
     /// Like [`chosen`](Self::chosen).
+    #[inline]
     pub fn thread(&mut self, thread: ThreadId, original: &CpuMask) -> Result<(), Refusal> {
         self.append(&lines::thread(thread, original))
     }
@@ -147,6 +156,7 @@ impl Record {
     /// # Errors
     /// Like [`chosen`](Self::chosen). Also returns an error if the path is not absolute or contains
     /// a line break.
+    #[inline]
     pub fn quota(&mut self, folder: &Path) -> Result<(), Refusal> {
         match lines::quota(folder) {
             Some(line) => self.append(&line),
@@ -157,6 +167,7 @@ impl Record {
         }
     }
 
+    #[inline]
     fn append(&mut self, line: &[u8]) -> Result<(), Refusal> {
         self.opened.write(line, self.length)?;
         self.length += line.len() as u64;
@@ -171,6 +182,7 @@ impl Record {
 
     /// Replaces the file with one that lacks the threads that have ended and the sets that no
     /// longer count.
+    #[inline]
     fn compact(&mut self) -> Result<(), Refusal> {
         let mut lines = self.opened.lines()?;
         lines.retain_threads(threads::exists);
@@ -187,6 +199,7 @@ impl Record {
     /// Returns an error if the record cannot be read or removed, or if a thread must be restored
     /// later: it belongs to another user, or `/proc` is missing. Likewise if a quota must be lifted
     /// later.
+    #[inline]
     pub fn restore(self) -> Result<usize, Refusal> {
         self.opened.restore()
     }
@@ -195,6 +208,7 @@ impl Record {
 /// Returns the name that this process's record has or would have: the value of [`VARIABLE`] for
 /// the program.
 #[must_use]
+#[inline]
 pub fn own_name() -> String {
     let owner = Identity::of_this_process();
     format!("exec-{}-{}.masks", owner.pid, owner.started)
@@ -205,6 +219,7 @@ pub fn own_name() -> String {
 ///
 /// # Errors
 /// Returns an error if the file is not a record, or cannot be trusted, read or removed.
+#[inline]
 pub fn restore(path: &Path) -> Result<bool, Refusal> {
     match Opened::take(path, mapping::wait_for_lock)? {
         Taken::Ours(record) => record.restore().map(|_| true),

@@ -1,4 +1,7 @@
 //! Reads the table without taking a seat.
+//!
+//! All functions are `#[inline]`: only commands call them, and programs should not have to compile
+//! them.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -69,10 +72,12 @@ impl Observer {
     ///
     /// # Errors
     /// Returns an error if the file at `location` is not a table, or cannot be trusted.
+    #[inline]
     pub fn open(location: &Location) -> Result<Option<Self>, Refusal> {
         Self::with(location, Access::Observe)
     }
 
+    #[inline]
     fn with(location: &Location, access: Access) -> Result<Option<Self>, Refusal> {
         let table = Table::open(location, access)?;
         let reader = Reader::new(Identity::of_this_process());
@@ -84,6 +89,7 @@ impl Observer {
     ///
     /// # Errors
     /// Returns an error if the table was truncated or can no longer be read.
+    #[inline]
     pub fn jobs(&mut self) -> Result<Vec<Job>, Refusal> {
         let snapshot = self.reader.read(&self.table, None, clock::now())?;
         let mut jobs = Vec::new();
@@ -95,12 +101,14 @@ impl Observer {
 
     /// Returns whether the path still leads to the table that was opened.
     #[must_use]
+    #[inline]
     pub fn is_current(&self) -> bool {
         self.table.is_current()
     }
 
     /// Returns the path of the table.
     #[must_use]
+    #[inline]
     pub fn path(&self) -> &Path {
         self.table.path()
     }
@@ -112,6 +120,7 @@ impl Observer {
     /// Returns an error if the file cannot be opened, for the same reasons as in
     /// [`open`](Self::open); the file is not changed. Also returns an error if there is no table
     /// and no job could create it.
+    #[inline]
     pub fn check(location: &Location) -> Result<Option<Soundness>, Refusal> {
         let Some(mut observer) = Self::with(location, Access::Repair)? else {
             return Table::could_be_made(location).map(|()| None);
@@ -136,6 +145,7 @@ impl Observer {
 }
 
 impl Job {
+    #[inline]
     fn of(row: &Row, stalled: bool) -> Self {
         let report = &row.report;
         Self {

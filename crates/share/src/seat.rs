@@ -71,6 +71,7 @@ impl Seat {
     ///
     /// # Errors
     /// Like [`take`](Self::take).
+    #[inline]
     pub fn take_again(&self) -> Result<Self, Refusal> {
         Self::take(&Location::at(self.path()), &self.row.name)
     }
@@ -90,6 +91,7 @@ impl Seat {
     ///
     /// # Errors
     /// Like [`publish`](Self::publish).
+    #[inline]
     pub fn publish_outside(&mut self, report: &Report, cpu_time: Nanos) -> Result<(), Refusal> {
         let row = &mut self.row;
         let before = std::mem::replace(&mut row.report, *report);
@@ -115,6 +117,7 @@ impl Seat {
     ///
     /// # Errors
     /// Like [`shares`](Self::shares).
+    #[inline]
     pub fn division(&mut self) -> Result<Vec<Portion>, Refusal> {
         Ok(Portion::of_all(&self.read()?, self.index))
     }

@@ -53,6 +53,7 @@ impl Shares {
 
 impl Portion {
     /// Computes the portion of each job, in order of arrival, for the job in row `own`.
+    #[inline]
     pub(crate) fn of_all(snapshot: &Snapshot, own: usize) -> Vec<Self> {
         let (_, mut dividing, place) = jobs(snapshot, own, Seen::takes_part);
         let allotments = Division::of(&dividing).allotments;

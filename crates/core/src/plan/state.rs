@@ -84,6 +84,7 @@ impl<E: Clone> Memory<E> {
     }
 
     /// Returns the plan's commands and replies, if they are recorded.
+    #[inline]
     pub(crate) fn trace(&self) -> Option<Stream> {
         let ordered = self.ordered()?;
         let recorder = ordered.recorder()?;
@@ -171,6 +172,7 @@ impl<E: Clone> Memory<E> {
 
     /// Returns the declared bytes, their peak, and how often a task has slept while waiting for
     /// memory.
+    #[inline]
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
         // Relaxed, all: for statistics.
         let read = |word: &AtomicU64| word.load(Ordering::Relaxed);

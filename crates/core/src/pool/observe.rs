@@ -1,4 +1,7 @@
 //! What a pool reports about itself: counters and traces.
+//!
+//! All functions are `#[inline]`, and so is what only they call: few programs call them, and the
+//! others should not have to compile them.
 
 use super::PoolInner;
 use crate::stats::{MemoryStats, Stats, WorkerStats};
@@ -8,6 +11,7 @@ use tidegate_policy::trace::Source;
 use tidegate_sync::atomic::Ordering;
 
 /// Returns the pool's statistics since its creation.
+#[inline]
 pub(crate) fn stats(pool: &PoolInner) -> Stats {
     let (declared, peak, sleeps) = pool.memory.figures();
     let mut sum = Stats {
@@ -47,6 +51,7 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
 }
 
 /// Returns the trace so far, if the pool records one.
+#[inline]
 pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
     let options = &pool.options;
     options.trace.then(|| {
@@ -67,6 +72,7 @@ pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
     })
 }
 
+#[inline]
 fn of_worker(worker: &Worker) -> WorkerStats {
     WorkerStats::of(
         &worker.tally,

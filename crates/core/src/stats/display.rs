@@ -4,6 +4,7 @@ use super::{Counters, Stats};
 use std::fmt;
 
 impl fmt::Display for Stats {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (workers, allotment) = (self.workers, self.allotment);
         writeln!(f, "workers: {workers}, of which {allotment} may run now")?;
@@ -46,6 +47,7 @@ impl fmt::Display for Stats {
 }
 
 impl fmt::Display for Counters {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (dispatched, joins) = (self.dispatched, self.stolen_joins);
         writeln!(

@@ -42,6 +42,7 @@ impl Durations {
         self.nanos.add(nanos);
     }
 
+    #[inline]
     pub(super) fn read(&self) -> Histogram {
         Histogram {
             counts: std::array::from_fn(|bucket| self.counts[bucket].get()),
@@ -94,11 +95,13 @@ impl Histogram {
 
     /// Returns the number of durations.
     #[must_use]
+    #[inline]
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Returns the bucket that contains this percentile (nearest rank).
+    #[inline]
     fn percentile(&self, percent: u64) -> usize {
         let rank = (self.count() * percent).div_ceil(100);
         let mut below = 0;
@@ -109,6 +112,7 @@ impl Histogram {
         self.counts.iter().position(reaches).unwrap_or(BUCKETS - 1)
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, other: &Self) {
         for (bucket, count) in other.counts.iter().enumerate() {
             self.counts[bucket] += count;
@@ -117,6 +121,7 @@ impl Histogram {
     }
 }
 
+#[inline]
 fn show(nanos: Nanos) -> String {
     let (scale, unit) = match nanos {
         0..1_000 => (1.0, "ns"),
@@ -128,6 +133,7 @@ fn show(nanos: Nanos) -> String {
 }
 
 impl fmt::Display for Histogram {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = |percent| match self.percentile(percent) {
             last if last == BUCKETS - 1 => format!("above {}", show(bound(last - 1))),

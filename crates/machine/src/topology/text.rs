@@ -11,6 +11,9 @@
 //! groups.
 //!
 //! This module opens no files. Quotas and affinity are not part of a topology.
+//!
+//! All functions here and in the submodules are `#[inline]`: few programs call them, and the others
+//! should not have to compile them.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -51,6 +54,7 @@ impl FromStr for Topology {
     ///
     /// # Errors
     /// Returns an error if the text has anything else, or more CPUs than Linux supports.
+    #[inline]
     fn from_str(text: &str) -> Result<Self, TopologyError> {
         let mut statements = Statements::default();
         let mut lines = 0;
@@ -69,6 +73,7 @@ impl FromStr for Topology {
 }
 
 impl Display for Topology {
+    #[inline]
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = format!("cpus {}", self.cpus);
         add(&mut text, "\ncore ", &mut self.cores.iter());
@@ -93,6 +98,7 @@ impl Display for Topology {
     }
 }
 
+#[inline]
 fn add(text: &mut String, mut before: &str, groups: &mut dyn Iterator<Item = &CpuList>) {
     for group in groups {
         *text += &format!("{before}{group}");
@@ -101,6 +107,7 @@ fn add(text: &mut String, mut before: &str, groups: &mut dyn Iterator<Item = &Cp
 }
 
 /// Writes a size in the largest unit that divides it.
+#[inline]
 fn show_size(bytes: u64) -> String {
     let mut units = UNITS.iter();
     match units.find(|(_, shift)| bytes > 0 && bytes % (1 << shift) == 0) {
@@ -110,6 +117,7 @@ fn show_size(bytes: u64) -> String {
 }
 
 /// Parses a size as [`show_size`] writes it, or any other integer with or without a unit.
+#[inline]
 fn parse_size(text: &str) -> Option<u64> {
     let in_unit = |(unit, shift): &(&str, u32)| Some((text.strip_suffix(unit)?, *shift));
     let (number, shift) = UNITS.iter().find_map(in_unit).unwrap_or((text, 0));
@@ -117,10 +125,12 @@ fn parse_size(text: &str) -> Option<u64> {
 }
 
 /// Parses a number made only of digits; Rust's own parser would accept a sign.
+#[inline]
 fn whole_number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
+#[inline]
 fn parse_group(text: &str) -> Result<CpuList, Problem> {
     text.parse().map_err(|_| Problem::list(text))
 }

@@ -60,6 +60,7 @@ use alloc::vec::Vec;
 /// runtime, of sharing between jobs, of the estimators, of the idle policies, of the memory orders
 /// and of `tidegate exec`; and last the simulator's costs.
 #[must_use]
+#[inline]
 pub fn rows() -> Vec<Row> {
     let tables = [
         limits::ROWS,

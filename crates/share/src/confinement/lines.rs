@@ -24,20 +24,24 @@ pub(super) struct Lines {
 }
 
 /// Returns the first line of a record.
+#[inline]
 pub(super) fn head(boot: u64, namespace: u64) -> Vec<u8> {
     format!("{FORMAT} {boot:016x} {namespace}\n").into_bytes()
 }
 
+#[inline]
 pub(super) fn chosen(set: &CpuMask) -> Vec<u8> {
     format!("chosen {}\n", list(set)).into_bytes()
 }
 
+#[inline]
 pub(super) fn thread(thread: ThreadId, original: &CpuMask) -> Vec<u8> {
     let ThreadId { pid, tid, started } = thread;
     format!("thread {pid} {tid} {started} {}\n", list(original)).into_bytes()
 }
 
 /// Returns `None` if the path does not fit into a line.
+#[inline]
 pub(super) fn quota(folder: &Path) -> Option<Vec<u8>> {
     let bytes = folder.as_os_str().as_bytes();
     let fits = folder.is_absolute() && !bytes.contains(&b'\n');
@@ -116,12 +120,14 @@ impl Lines {
     }
 
     /// Forgets the threads that `keep` does not select, but never the program's first thread.
+    #[inline]
     pub(super) fn retain_threads(&mut self, keep: impl Fn(ThreadId) -> bool) {
         let first = self.first;
         self.threads
             .retain(|(thread, _)| Some(*thread) == first || keep(*thread));
     }
 
+    #[inline]
     pub(super) fn to_text(&self) -> Vec<u8> {
         let mut text = head(self.boot, self.namespace);
         for set in &self.chosen {
@@ -156,6 +162,7 @@ impl Lines {
 }
 
 /// Writes a set as a list of ranges like `0-3,8`.
+#[inline]
 fn list(set: &CpuMask) -> String {
     if set.is_empty() {
         return EMPTY.to_owned();

@@ -34,12 +34,14 @@ const LOCK_AT: u64 = 0;
 
 impl Opened {
     /// Creates a record with this text. No other process sees it before it is complete and locked.
+    #[inline]
     pub(super) fn create(path: &Path, text: &[u8]) -> Result<Self, Refusal> {
         let record = Self::unnamed(path, text)?;
         record.name_it(path)?;
         Ok(record)
     }
 
+    #[inline]
     fn unnamed(path: &Path, text: &[u8]) -> Result<Self, Refusal> {
         let file = trusted::unnamed(path, path, text)?;
         let record = Self::of(path, PrivateFile::new(file));
@@ -57,6 +59,7 @@ impl Opened {
         }
     }
 
+    #[inline]
     fn name_it(&self, name: &Path) -> Result<(), Refusal> {
         let named = mapping::name_file(self.file()?, name);
         named.map_err(|error| Refusal::system(name, "made", &error))
@@ -90,6 +93,7 @@ impl Opened {
     }
 
     /// Returns whether the path leads to this file.
+    #[inline]
     pub(super) fn is_there(&self) -> bool {
         let found = self.file().map(File::metadata);
         matches!(found, Ok(Ok(found)) if FileId::of(&found).is_at(&self.path))
@@ -101,6 +105,7 @@ impl Opened {
         file.ok_or_else(|| Refusal::no_record(&self.path, what))
     }
 
+    #[inline]
     pub(super) fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
         trusted::check_limit(&self.path, at + bytes.len() as u64)?;
         let written = self.file()?.write_all_at(bytes, at);
@@ -119,6 +124,7 @@ impl Opened {
     }
 
     /// Replaces the file with a new one that has this text, and is locked as well.
+    #[inline]
     pub(super) fn replace(&mut self, text: &[u8]) -> Result<(), Refusal> {
         let next = Self::unnamed(&self.path, text)?;
         let beside = self.beside();

@@ -65,12 +65,14 @@ impl Pool {
 
     /// Returns what the pool has done so far. See [`tidegate_core::Pool::stats`].
     #[must_use]
+    #[inline]
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }
 
     /// Returns the scheduling decisions of the pool so far. See [`tidegate_core::Pool::trace`].
     #[must_use]
+    #[inline]
     pub fn trace(&self) -> Option<Trace> {
         self.0.trace()
     }

@@ -26,6 +26,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
+    #[inline]
     pub(super) fn new(what: impl Into<String>, allowed: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -34,6 +35,7 @@ impl Problem {
     }
 
     /// Creates the error for a word that is not a list of CPUs.
+    #[inline]
     pub(super) fn list(word: &str) -> Self {
         Self::new(
             format!("{} is no list of CPUs", quoted(word)),
@@ -41,6 +43,7 @@ impl Problem {
         )
     }
 
+    #[inline]
     pub(super) const fn at(self, line: usize) -> TopologyError {
         TopologyError {
             line,
@@ -50,6 +53,7 @@ impl Problem {
 }
 
 /// Prepares a word for a message: short, on one line, with control characters escaped.
+#[inline]
 pub(super) fn quoted(word: &str) -> String {
     let start = start(word);
     let more = if start == word { "" } else { ".." };
@@ -57,6 +61,7 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 impl fmt::Display for TopologyError {
+    #[inline]
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Problem { what, allowed } = &self.problem;
         write!(out, "line {}: {what}: expected {allowed}", self.line)

@@ -21,6 +21,7 @@ pub(super) struct Statements {
 }
 
 impl Statements {
+    #[inline]
     pub(super) fn add(&mut self, name: &str, words: &[&str]) -> Result<(), Problem> {
         match name {
             "cpus" => self.cpus(words),
@@ -49,6 +50,7 @@ impl Statements {
         }
     }
 
+    #[inline]
     pub(super) fn finish(self) -> Result<Topology, Problem> {
         let what = "nothing says which CPUs there are";
         let is_there = !self.topology.cpus.is_empty();
@@ -56,6 +58,7 @@ impl Statements {
         Ok(self.topology)
     }
 
+    #[inline]
     fn cpus(&mut self, words: &[&str]) -> Result<(), Problem> {
         once("cpus", self.topology.cpus.is_empty())?;
         let [list] = words else {
@@ -72,6 +75,7 @@ impl Statements {
         }
     }
 
+    #[inline]
     fn nodes(&mut self, words: &[&str]) -> Result<(), Problem> {
         once("node", self.topology.nodes.is_empty())?;
         any_group("node", words)?;
@@ -109,6 +113,7 @@ impl Statements {
         Ok(())
     }
 
+    #[inline]
     fn caches(&mut self, name: &str, which: &str, words: &[&str]) -> Result<(), Problem> {
         let (level, kind) = parse_cache(which).ok_or_else(|| {
             let allowed = "L1 to L255, with a d for one of data or an i for one of instructions";
@@ -139,6 +144,7 @@ impl Statements {
         Ok(())
     }
 
+    #[inline]
     fn groups(&mut self, name: &str, words: &[&str]) -> Result<Vec<CpuList>, Problem> {
         any_group(name, words)?;
         let mut groups = Vec::new();
@@ -149,6 +155,7 @@ impl Statements {
     }
 
     /// Parses a group. Its CPUs must exist and must not be in another group of the same name.
+    #[inline]
     fn group(&mut self, name: &str, word: &str) -> Result<CpuList, Problem> {
         let group = parse_group(word)?;
         let (cpus, named) = (&self.topology.cpus, &mut self.named);
@@ -172,16 +179,19 @@ impl Statements {
 }
 
 /// Rejects a second statement with this name.
+#[inline]
 fn once(name: &str, is_first: bool) -> Result<(), Problem> {
     let what = format!("`{name}` comes a second time");
     require(is_first, &what, "one line with all of it")
 }
 
+#[inline]
 fn any_group(name: &str, words: &[&str]) -> Result<(), Problem> {
     let what = format!("`{name}` has no groups of CPUs");
     require(!words.is_empty(), &what, "one or more such as 0-3,8")
 }
 
+#[inline]
 fn require(holds: bool, what: &str, allowed: &str) -> Result<(), Problem> {
     holds
         .then_some(())
@@ -189,6 +199,7 @@ fn require(holds: bool, what: &str, allowed: &str) -> Result<(), Problem> {
 }
 
 /// Parses the level and the kind in `1d`.
+#[inline]
 fn parse_cache(which: &str) -> Option<(u8, CacheKind)> {
     let (digits, kind) = if let Some(digits) = which.strip_suffix('d') {
         (digits, CacheKind::Data)
