@@ -154,17 +154,18 @@ impl<'a> Visitor<'a> {
         default: T,
         value: &mut T,
     ) -> Result<(), ParseError> {
+        let key = key(row.name);
         match self {
             Self::Check => drop(row.check(*value)?),
             Self::Read { given, known } => {
-                known.push(key(row.name));
-                *value = match take(given, key(row.name)) {
+                known.push(key);
+                *value = match take(given, key) {
                     Some(text) => row.parse(text)?,
                     None => default,
                 };
             }
             Self::Write { text, mark } if *value != default => {
-                write(text, *mark, key(row.name), &value.show(row.unit));
+                write(text, *mark, key, &value.show(row.unit));
                 *mark = ',';
             }
             Self::Write { .. } => {}
@@ -182,6 +183,8 @@ impl<'a> Visitor<'a> {
     }
 }
 
+// Otherwise a copy in each `parameter`.
+#[inline(never)]
 fn take<'a>(given: &mut Vec<(&str, &'a str)>, key: &str) -> Option<&'a str> {
     let at = given.iter().position(|given| given.0 == key)?;
     Some(given.remove(at).1)

@@ -24,6 +24,8 @@ impl CpuMask {
     }
 
     /// Returns the number of processors in the set.
+    // Its loop is unrolled, so it should not be copied to each place that calls it.
+    #[inline(never)]
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()

@@ -65,18 +65,19 @@ impl IdleState {
     /// Returns the errors of [`IdlePolicy::check`].
     pub fn new(idle: &IdlePolicy) -> Result<Self, ParseError> {
         idle.check()?;
-        let backoff = |backoff, yields| Kind::Backoff {
-            sleeps: Sleeps::new(backoff),
-            yields,
-            yields_first: yields,
-        };
         let kind = match *idle {
             IdlePolicy::Elastic(rules) => Kind::Elastic { rules, since: None },
             IdlePolicy::None => Kind::None,
             IdlePolicy::Yield => Kind::Yield,
             IdlePolicy::AbpYield => Kind::AbpYield,
-            IdlePolicy::Backoff(p) => backoff(p, false),
-            IdlePolicy::YieldThen(p) => backoff(p, true),
+            IdlePolicy::Backoff(p) | IdlePolicy::YieldThen(p) => {
+                let yields = matches!(idle, IdlePolicy::YieldThen(_));
+                Kind::Backoff {
+                    sleeps: Sleeps::new(p),
+                    yields,
+                    yields_first: yields,
+                }
+            }
             IdlePolicy::Quanta(p) => Kind::Quanta(QuantumState::new(p)),
             IdlePolicy::LongQuanta(p) => Kind::Quanta(QuantumState::with_long(p)),
         };
