@@ -191,12 +191,15 @@ impl PoolInner {
     }
 
     /// Locks the ledger for a look at it.
+    // Not inlined, like `change`, for the same reason as `Mutex::lock`.
+    #[inline(never)]
     pub(crate) fn ledger(&self) -> Look<'_> {
         self.check_thread();
         self.sleep.lock()
     }
 
     /// Locks the ledger for a change.
+    #[inline(never)]
     pub(crate) fn change(&self) -> Change<'_> {
         self.check_thread();
         self.sleep.change(self.controller.as_ref())

@@ -46,6 +46,7 @@ impl Notes {
         self.0.is_some()
     }
 
+    #[cold]
     fn input_of(&self, number: u64) {
         if let Some(mut recorder) = self.recorder() {
             recorder.input(number);
