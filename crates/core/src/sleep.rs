@@ -422,17 +422,26 @@ pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
 /// Sleeps in phase `why`. The time between the wake-up and the moment the thread runs again counts
 /// as switching.
 fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) -> R {
+    let before = fall_asleep(worker, why);
+    let result = sleep();
+    get_up(worker, before);
+    result
+}
+
+fn fall_asleep(worker: WorkerThread<'_>, why: Phase) -> Phase {
     let _ = worker.sleeper.take_woken_at();
     let before = watch::parks(worker, why);
     worker.sleeper.wake_affinity.fall_asleep();
-    let result = sleep();
+    before
+}
+
+fn get_up(worker: WorkerThread<'_>, before: Phase) {
     worker.sleeper.wake_affinity.let_back();
     worker.tally.sleeps.add(1);
     if let Some(woken) = worker.sleeper.take_woken_at() {
         let _ = worker.tally.phases.enter_at(Phase::Switching, woken);
     }
     let _ = watch::enter_phase(worker, before);
-    result
 }
 
 #[cfg(all(test, not(any(loom, miri))))]

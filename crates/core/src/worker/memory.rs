@@ -98,18 +98,27 @@ fn freed(pool: &PoolInner) {
 /// Changes the plan, if the pool has one, and wakes the threads whose requests the change answers.
 #[inline]
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
-    pool.memory.is_ordered().then(|| change_plan(pool, with))?
+    if !pool.memory.is_ordered() {
+        return None;
+    }
+    let (mut with, mut result) = (Some(with), None);
+    change_plan(pool, &mut |plan| {
+        result = with.take().map(|with| with(plan))
+    });
+    result
 }
 
+/// Compiled once for all changes.
 #[cold]
-fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
-    let mut plan = lock(pool)?;
-    let result = with(&mut plan);
+fn change_plan(pool: &PoolInner, with: &mut dyn FnMut(&mut Ordered)) {
+    let Some(mut plan) = lock(pool) else {
+        return;
+    };
+    with(&mut plan);
     if settle(pool, plan) {
         // The change may have allowed a task to begin, and no other call publishes that task.
         wake::work_visible(pool, None);
     }
-    Some(result)
 }
 
 /// Ends a change of the plan: wakes the threads whose requests it answers. Returns whether it has
