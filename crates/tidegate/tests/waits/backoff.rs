@@ -348,12 +348,13 @@ fn surplus_threads_drop_pools_of_backoffs() {
         };
         let builder = Pool::builder().workers(1).max_threads(2);
         let pool = built(builder.backoff(BackoffFactory::new(owner)));
-        let meet = Barrier::new(4);
-        pool.scope(|s| {
-            for _ in 0..4 {
-                s.spawn(|_| tidegate::blocking(|| _ = meet.wait()));
-            }
-        });
+        // This thread runs none of the tasks, so the pool needs a thread for each.
+        let meet = Arc::new(Barrier::new(5));
+        for _ in 0..4 {
+            let meet = meet.clone();
+            drop(pool.spawn(move || tidegate::blocking(|| _ = meet.wait())));
+        }
+        meet.wait();
         until(|| dropped.get() >= 2);
     });
 }
