@@ -340,7 +340,7 @@ where
 /// ```
 ///
 /// # Panics
-/// Like [`spawn`]. A panic of the future is resumed where the handle returns the result.
+/// Like [`spawn`](fn@spawn). A panic of the future is resumed where the handle returns the result.
 /// The handle also panics if the future waits and its last waker has been dropped, because nothing
 /// can continue the future. A future that keeps its own waker is not detected, and waits forever.
 ///
