@@ -130,7 +130,7 @@ impl PoolInner {
                 slots,
             ),
             memory: Memory::new(options.memory, options.workers, recorder(&options), || {
-                std::sync::Arc::new(Event::for_this_thread())
+                Arc::new(Event::for_this_thread())
             }),
             workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),

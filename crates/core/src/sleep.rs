@@ -229,12 +229,9 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 /// Whether `awaited` is complete, or is a half that no thread has begun. In the second case, the
 /// joiner is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
-    let unstarted = |half: &HalfHeader| match half.latch.state() {
-        State::Kept(keeper) => {
-            (worker.pool().worker(keeper).stolen_batch).holds(|t| t.is_half(half))
-        }
-        State::Queued => (worker.pool().sources.injector).holds(|t| t.is_half(half)),
-        State::New | State::Taken(_) | State::Open => false,
+    let unstarted = |half: &HalfHeader| {
+        let queue = worker.queue_of(half);
+        queue.is_some_and(|queue| queue.holds(|task| task.is_half(half)))
     };
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }

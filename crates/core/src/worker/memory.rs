@@ -90,7 +90,7 @@ pub(crate) fn release(
 /// Called when memory has become free. If a task could begin before, the change of the plan has
 /// published nothing, although another task may be able to begin now.
 fn freed(pool: &PoolInner) {
-    if pool.memory.has_work() {
+    if pool.memory.is_ordered() && pool.memory.has_work() {
         wake::work_visible(pool, None);
     }
 }

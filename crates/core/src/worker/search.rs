@@ -323,8 +323,7 @@ impl<'a> Search<'a> {
             true => None,
             false => classes.take_above(),
         };
-        let in_reverse = worker.searches_in_reverse();
-        let found = above.or_else(|| find(worker, Taker::Base(self), in_reverse));
+        let found = above.or_else(|| find(worker, Taker::Base(self), worker.searches_in_reverse()));
         if found.is_none() && worker.must_stop() {
             return None;
         }

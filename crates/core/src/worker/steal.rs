@@ -7,6 +7,7 @@ use super::{Worker, WorkerThread};
 use crate::job::{HalfHeader, Header, Task};
 use crate::latch::State;
 use crate::sleep::wake;
+use crate::sources::Queue;
 use crate::sources::alt_queue::Cursors;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -98,9 +99,15 @@ impl WorkerThread<'_> {
 
     /// Takes a half out of the queue that its latch names, if no thread has begun the half.
     pub(super) fn take_unbegun_half(self, half: &HalfHeader) -> Option<Task> {
+        self.queue_of(half)?.take(half)
+    }
+
+    /// Returns the queue that the half's latch names. A thread may have taken the half out of it,
+    /// and not yet have recorded that in the latch.
+    pub(crate) fn queue_of(&self, half: &HalfHeader) -> Option<&Queue> {
         match half.latch.state() {
-            State::Kept(keeper) => self.pool().worker(keeper).stolen_batch.take(half),
-            State::Queued => self.pool().sources.injector.take(half),
+            State::Kept(keeper) => Some(&self.pool().worker(keeper).stolen_batch),
+            State::Queued => Some(&self.pool().sources.injector),
             State::New | State::Taken(_) | State::Open => None,
         }
     }

@@ -310,8 +310,8 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }
-        let in_reverse = worker.searches_in_reverse();
-        let queued = || next_task(worker, || find(worker, Taker::Rescue, in_reverse));
+        let find = || find(worker, Taker::Rescue, worker.searches_in_reverse());
+        let queued = || next_task(worker, find);
         if let Some(task) = leftmost.or_else(queued) {
             let _ = worker.sleeper.take_call();
             worker.tally.rescues.add(1);
