@@ -6,8 +6,9 @@
 //! - `New`: not stolen, or the thief has not recorded the theft yet. A thief changes it to `Kept`,
 //!   `Taken` or `Queued`, and the runner to `Open`.
 //! - `Kept(worker)`: that worker has the task but has not started it. It stole the task in one
-//!   batch with younger tasks, or keeps the task in its alternative queue ([`crate::sources::alt_queue`]).
-//!   The next taker changes it to `Kept`, `Taken` or `Queued`, and the runner to `Open`.
+//!   batch with younger tasks, or keeps the task in its alternative queue
+//!   ([`crate::sources::alt_queue`]). The next taker changes it to `Kept`, `Taken` or `Queued`, and
+//!   the runner to `Open`.
 //! - `Queued`: the task waits in the pool's queue and has not started. The next taker changes it to
 //!   `Taken`, and the runner to `Open`.
 //! - `Taken(worker, gen)`: a thief runs the task. With `gen`, the joiner may rob that worker while

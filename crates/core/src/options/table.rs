@@ -289,8 +289,8 @@ impl {
 trait {
     /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
     ///
-    /// The default is [`IdlePolicy::Elastic`]: yield for a while, then park. An idle policy cannot be
-    /// combined with [`backoff`](Self::backoff).
+    /// The default is [`IdlePolicy::Elastic`]: yield for a while, then park. An idle policy cannot
+    /// be combined with [`backoff`](Self::backoff).
     ///
     /// ```
     /// use tidegate::policy::Choose;
@@ -313,8 +313,8 @@ trait {
     ///
     /// The code that creates the backoff runs after the [start handler](Builder::on_start) and may
     /// do anything that the handler may do. The backoff itself must not block or wait for a task:
-    /// its worker counts as searching, so the pool wakes no other thread for new tasks meanwhile. It
-    /// may spawn tasks; the worker runs them itself unless another one is faster. The code that
+    /// its worker counts as searching, so the pool wakes no other thread for new tasks meanwhile.
+    /// It may spawn tasks; the worker runs them itself unless another one is faster. The code that
     /// drops the backoff must not call into the pool: its thread is ending and would not run tasks
     /// that this code spawned.
     ///
@@ -393,8 +393,8 @@ trait {
     /// Sets which tasks a waiting worker may run (`TIDEGATE_WAIT`).
     ///
     /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. rayon waits
-    /// like [`WaitPolicy::HelpAny`]. The default is the only wait policy allowed with a [`memory`](Builder::memory) policy other than
-    /// [`MemoryPolicy::None`].
+    /// like [`WaitPolicy::HelpAny`]. The default is the only wait policy allowed with a
+    /// [`memory`](Builder::memory) policy other than [`MemoryPolicy::None`].
     ///
     /// ```
     /// use tidegate::policy::Choose;

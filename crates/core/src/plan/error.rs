@@ -18,7 +18,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// The error returned if a request for memory, such as [`reserve`](crate::memory::reserve), is not granted.
+/// The error returned if a request for memory, such as [`reserve`](crate::memory::reserve), is not
+/// granted.
 ///
 /// ```
 /// use tidegate::memory::{ReservationError, reserve};

@@ -2,8 +2,8 @@
 //! mapping of the plan's names to tasks, scopes and threads.
 //!
 //! It identifies threads by numbers, tasks and scopes by addresses. The plan is the only place that
-//! holds a forked task until it begins. Tasks that come from outside, or that go to a place or an inbox, are unknown to
-//! the plan until they begin; they come after all others.
+//! holds a forked task until it begins. Tasks that come from outside, or that go to a place or an
+//! inbox, are unknown to the plan until they begin; they come after all others.
 
 use super::error::{Holder, ReservationError};
 use crate::job::{HalfHeader, Task};

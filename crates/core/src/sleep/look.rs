@@ -111,8 +111,8 @@ impl Seen {
 }
 
 /// Returns what waiter `t` can do with the tasks that `publisher` has made visible or, without a
-/// publisher, with the tasks of all workers. A waiter that rouses other threads looks for work
-/// itself: `rouser`.
+/// publisher, with the tasks of all workers. `rouser` is the waiter that rouses other threads, if
+/// any: it looks for work itself.
 pub(super) fn fit(
     pool: &PoolInner,
     t: usize,

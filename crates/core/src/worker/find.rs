@@ -7,7 +7,7 @@ use crate::job::Task;
 use crate::pool::PoolInner;
 use tidegate_policy::search::{Source, sources};
 
-/// Who takes a task, and so which tasks it may be.
+/// How a worker takes a task. This decides which tasks it may have.
 pub(crate) enum Taker<'t, 'w> {
     /// A worker without frames.
     Base(&'t mut Search<'w>),

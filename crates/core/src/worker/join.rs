@@ -21,8 +21,8 @@
 //! **Safety argument of the join.** The half is in the joiner's frame. Its pointer is in the deque
 //! from the push until it is popped or stolen. `join` leaves the frame, by return or by panic, only
 //! after one of three events: it has popped the pointer itself, it has taken the pointer back out
-//! of a queue that the half was moved to ([`crate::sources::alt_queue`]; a task comes out of such a queue
-//! once), or it has seen the latch open. Each of them ends every use of the pointer by other
+//! of a queue that the half was moved to ([`crate::sources::alt_queue`]; a task comes out of such a
+//! queue once), or it has seen the latch open. Each of them ends every use of the pointer by other
 //! threads. docs/waiting.md describes the waiting.
 
 use super::alt;
