@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
-use tidegate_command::options;
 
 use super::KeepFlags;
 
@@ -19,10 +18,6 @@ pub struct BenchArguments {
 /// The benches.
 #[derive(Subcommand, Debug)]
 pub enum Bench {
-    /// Run several jobs at once: on Tidegate with and without sharing, on a static split, on rayon,
-    /// and serially
-    #[command(after_help = AFTER_TWO_LEVEL)]
-    TwoLevel(TwoLevelArguments),
     /// Measure how fast processors pass from one job to another
     #[command(after_help = AFTER_HANDOVER)]
     Handover(HandoverArguments),
@@ -66,47 +61,6 @@ pub enum Bench {
         #[arg(long, value_name = "N")]
         repeat: usize,
     },
-}
-
-/// The arguments of `bench two-level`.
-#[derive(Args, Debug)]
-pub struct TwoLevelArguments {
-    /// Total number of processors for all jobs [default: all that this process may use]
-    #[arg(long, value_name = "N", value_parser = options::workers(), allow_negative_numbers = true)]
-    pub processors: Option<usize>,
-    /// Number of repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 5, value_parser = repetitions(), allow_negative_numbers = true)]
-    pub repeat: u32,
-    /// Run only these experiments [default: all]
-    #[arg(long, value_name = "EXPERIMENT,..", value_enum, value_delimiter = ',')]
-    pub only: Vec<Experiment>,
-    /// Problem size: runs of milliseconds (tiny, for tests) or of seconds (others)
-    #[arg(long, value_enum, default_value_t)]
-    pub size: Size,
-    /// How the results are printed.
-    #[command(flatten)]
-    pub format: TableFormat,
-}
-
-/// An experiment of `bench two-level`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Experiment {
-    /// One job.
-    Alone,
-    /// Two to four equal jobs, started together.
-    Equal,
-    /// Like `equal`, but the last job starts half-way through.
-    Late,
-    /// Two jobs, each serial while the other is parallel.
-    Complementary,
-    /// A job with short serial and parallel phases, and one that is parallel throughout.
-    Bursts,
-    /// Four jobs with short serial and parallel phases.
-    Bursts4,
-    /// Four jobs that are parallel throughout.
-    Parallel4,
-    /// A job and a busy process that does not use Tidegate.
-    Neighbour,
 }
 
 /// The arguments of `bench handover`.
@@ -343,19 +297,6 @@ processor; null if it gets none, as from a split deque on systems without membar
 steal_attempts and steal_failures (while an owner unfolds trees and thieves steal from it). Rows of `programs`, which \
 are made of intervals and run on a pool with that queue: program, queue, workers, seconds, ratio_to_default (of the \
 seconds to those with the default queue). Each figure is a median, with its 95 % interval in NAME_low and NAME_high.
-
-Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
-
-const AFTER_TWO_LEVEL: &str = "\
-Schemes: `tidegate` (jobs share the machine), `off` (Tidegate with sharing off: oversubscription), `static` (`off`, \
-with an equal part of the processors for each job), `rayon`, `serial`.
-
-JSON: a list of rows: experiment, program, scheme, jobs, processors, median_of (repetitions), mean_response and \
-worst_response (seconds from a job's start to its end), makespan (from the first start to the last end), \
-ideal_makespan (total CPU time divided by the processors or the longest job alone, whichever is larger), throughput \
-(jobs per second of the makespan), power (throughput / mean_response), cpu_seconds, context_switches, slowdown_ratio \
-(the largest slowdown of a job divided by the smallest; a job's slowdown is its response divided by its response \
-alone).
 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 

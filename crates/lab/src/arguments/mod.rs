@@ -9,9 +9,8 @@ mod keep;
 mod reproduction;
 
 pub use bench::{
-    Bench, BenchArguments, CalibrateArguments, ExecArguments, Experiment, HandoverArguments,
-    ProgramsArguments, QueuesArguments, RayonProgramsArguments, StreamsArguments,
-    TwoLevelArguments,
+    Bench, BenchArguments, CalibrateArguments, ExecArguments, HandoverArguments, ProgramsArguments,
+    QueuesArguments, RayonProgramsArguments, StreamsArguments,
 };
 pub use comparison::{Case, CompareArguments};
 use fan::AFTER_FAN;

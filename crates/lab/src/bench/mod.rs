@@ -23,14 +23,12 @@ mod queues;
 mod rayon_programs;
 mod streams;
 pub mod subject;
-mod two_level;
 
 use crate::arguments::{Bench, BenchArguments};
 use tidegate_command::failure::Failure;
 
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.bench {
-        Bench::TwoLevel(arguments) => two_level::bench(arguments),
         Bench::Handover(arguments) => handover::bench(arguments),
         Bench::Queues(arguments) => queues::bench(arguments),
         Bench::Places(arguments) => places::bench(arguments),
