@@ -48,10 +48,10 @@ impl Shell {
         // Use copies, because they are closed on exec.
         let keys = File::from(pair.master.try_clone().expect("one more of it"));
         let terminal = || Stdio::from(pair.slave.try_clone().expect("one more of it"));
-        // A shell that runs the tests in the background makes them ignore the signals of keys, and a
-        // shell under test could not change that.
+        // A shell or `nohup` that starts the tests may make them ignore these signals, and a shell
+        // under test could not change that.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT,QUIT"]);
+        command.args(["--default-signal=HUP,INT,QUIT"]);
         // Gives the program a session, whose terminal is its standard input.
         command.args(["setsid", "--ctty", program]).args(arguments);
         command
