@@ -19,8 +19,9 @@ pub fn shown_output(file: &Path) -> String {
 }
 
 fn shown(file: &Path, standard: &str) -> String {
-    match is_standard(file) {
-        true => standard.to_owned(),
-        false => file.display().to_string(),
+    if is_standard(file) {
+        standard.to_owned()
+    } else {
+        file.display().to_string()
     }
 }

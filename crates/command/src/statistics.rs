@@ -149,14 +149,18 @@ impl Interval {
         if !self.is_measured() {
             return String::new();
         }
-        let show = |end: f64| match end.is_infinite() {
-            true => "infinite".to_owned(),
-            false => show(end),
+        let show = |end: f64| {
+            if end.is_infinite() {
+                "infinite".to_owned()
+            } else {
+                show(end)
+            }
         };
         let [value, low, high] = [self.value, self.low, self.high].map(show);
-        match low == value && high == value {
-            true => value,
-            false => format!("{value} ({low} to {high})"),
+        if low == value && high == value {
+            value
+        } else {
+            format!("{value} ({low} to {high})")
         }
     }
 }

@@ -64,12 +64,11 @@ impl Additions {
             .into_iter()
             .filter(|name| is_set(name));
         let by_user: Vec<&str> = by_user.collect();
-        match by_user.is_empty() {
-            true => {
-                let passive = WAITING.map(|(name, value)| (name, value.to_owned()));
-                chosen.set.extend(passive);
-            }
-            false => chosen.kept.extend(by_user),
+        if by_user.is_empty() {
+            let passive = WAITING.map(|(name, value)| (name, value.to_owned()));
+            chosen.set.extend(passive);
+        } else {
+            chosen.kept.extend(by_user)
         }
         chosen
     }
@@ -91,9 +90,10 @@ impl Additions {
     }
 
     fn add(&mut self, name: &'static str, value: String, is_set: impl Fn(&str) -> bool) {
-        match is_set(name) {
-            true => self.kept.push(name),
-            false => self.set.push((name, value)),
+        if is_set(name) {
+            self.kept.push(name)
+        } else {
+            self.set.push((name, value))
         }
     }
 
@@ -122,13 +122,15 @@ impl fmt::Display for Additions {
             .iter()
             .map(|(name, value)| format!("{name}={value}"));
         let set: Vec<String> = set.collect();
-        match set.is_empty() {
-            true => f.write_str("sets no variables")?,
-            false => write!(f, "sets {}", set.join(" "))?,
+        if set.is_empty() {
+            f.write_str("sets no variables")?
+        } else {
+            write!(f, "sets {}", set.join(" "))?
         }
-        match self.kept.is_empty() {
-            true => Ok(()),
-            false => write!(f, "; leaves {} as set by the user", self.kept.join(", ")),
+        if self.kept.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "; leaves {} as set by the user", self.kept.join(", "))
         }
     }
 }

@@ -214,9 +214,10 @@ impl Following {
             .map_or(self.report.mask.len(), Vec::len);
         let desire = self.desire.next(&look, allotment);
         let desire = desire.min(threads(&members).count()).min(self.report.limit);
-        self.calm = match desire == self.report.desire {
-            true => self.calm.saturating_add(1),
-            false => 0,
+        self.calm = if desire == self.report.desire {
+            self.calm.saturating_add(1)
+        } else {
+            0
         };
         let published = self.publish(desire, &look);
         published.map_err(|refusal| refusal.to_string())?;

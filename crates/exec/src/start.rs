@@ -207,9 +207,10 @@ fn by_shell(arguments: &[CString], path: Option<OsString>) -> Option<Vec<CString
     // As in `posix_spawnp`.
     let folders = path.unwrap_or_else(|| "/bin:/usr/bin".into());
     let mut files = std::env::split_paths(&folders).map(|folder| folder.join(program));
-    let file = match program.parent() == Some(Path::new("")) {
-        true => files.find(|file| file.is_file() && access(file, AccessFlags::X_OK).is_ok())?,
-        false => program.to_owned(),
+    let file = if program.parent() == Some(Path::new("")) {
+        files.find(|file| file.is_file() && access(file, AccessFlags::X_OK).is_ok())?
+    } else {
+        program.to_owned()
     };
     let file = CString::new(file.into_os_string().into_vec()).ok()?;
     let mut by_shell = vec![c"/bin/sh".to_owned(), file];

@@ -39,9 +39,10 @@ pub fn build() -> Result<&'static str, Error> {
         return Ok(build);
     }
     // A path would name what has replaced the executable since.
-    let path = match cfg!(target_os = "linux") {
-        true => Ok("/proc/self/exe".into()),
-        false => std::env::current_exe(),
+    let path = if cfg!(target_os = "linux") {
+        Ok("/proc/self/exe".into())
+    } else {
+        std::env::current_exe()
     };
     let build = path.and_then(File::open).and_then(identity);
     let build = build.map_err(|error| Error::elsewhere(format!("this program: {error}")))?;

@@ -47,11 +47,12 @@ fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     }
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other(
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other(
             "not a regular file: remove it, and run again",
-        )),
+        ))
     }
 }
 

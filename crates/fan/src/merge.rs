@@ -22,12 +22,13 @@ pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> 
         let gone = || Error::perhaps(format!("{} was removed", folder.result(item).display()));
         let written = folder.read(item)?.ok_or_else(gone)?;
         let done = written.done::<P>(&folder.result(item))?;
-        match done.rest.len() == written.trailer.rest.len() {
-            true => Ok(done.out),
-            false => Err(Error::perhaps(format!(
+        if done.rest.len() == written.trailer.rest.len() {
+            Ok(done.out)
+        } else {
+            Err(Error::perhaps(format!(
                 "{}: its trailer does not count what was left",
                 folder.result(item).display()
-            ))),
+            )))
         }
     });
     let outs = outs.collect::<Result<Vec<_>, _>>()?;

@@ -53,13 +53,15 @@ impl<A> Header<A> {
         if (format, program, version) == (FORMAT, P::NAME, P::VERSION) {
             return Ok(());
         }
-        let (its, ours) = match format == FORMAT {
-            true => (String::new(), String::new()),
-            false => (format!(", format {format}"), format!(", format {FORMAT}")),
+        let (its, ours) = if format == FORMAT {
+            (String::new(), String::new())
+        } else {
+            (format!(", format {format}"), format!(", format {FORMAT}"))
         };
-        let way_out = match program == P::NAME {
-            true => "use that version, start over with `run --fresh`,",
-            false => "use that program,",
+        let way_out = if program == P::NAME {
+            "use that version, start over with `run --fresh`,"
+        } else {
+            "use that program,"
         };
         Err(format!(
             "is a plan of {program} {version}{its}, and this is {} {}{ours}: {way_out} or choose another --dir",
@@ -198,13 +200,14 @@ pub fn digest_at<P: Split>(path: &Path) -> Result<Option<String>, Error> {
         read => read.map_err(|error| Error::at(path, &error))?,
     };
     let outline = serde_json::from_slice::<Outline>(&text);
-    match outline.is_ok_and(|outline| outline.header.program == P::NAME) {
-        true => Ok(Some(sha256(&text))),
-        false => Err(Error::never(format!(
+    if outline.is_ok_and(|outline| outline.header.program == P::NAME) {
+        Ok(Some(sha256(&text)))
+    } else {
+        Err(Error::never(format!(
             "{} is not a plan of {}: choose another --dir",
             path.display(),
             P::NAME
-        ))),
+        )))
     }
 }
 

@@ -151,13 +151,14 @@ fn plan<P: Split, L>(
     lock: impl FnOnce(&Path) -> Result<L, Error>,
 ) -> Result<(Plan<P>, L), Error> {
     if !options.fresh && book::plan_path(path).exists() {
-        folder::prepare(path).map_err(|error| match is_whole(&header, path) {
-            true => {
+        folder::prepare(path).map_err(|error| {
+            if is_whole(&header, path) {
                 let merge = commands::merge(path, &options.prefix);
                 let text = format!("all results exist: `{merge}` prints the report");
                 error.and(&Error::never(text))
+            } else {
+                error
             }
-            false => error,
         })?;
         let lock = lock(path)?;
         let accept = options.accept_build.as_deref();

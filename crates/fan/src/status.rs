@@ -59,9 +59,10 @@ pub fn carry_out<P: Split>(asked: &StatusArguments, prefix: &[OsString]) -> Resu
         }
         fs::write(path, svg).map_err(|error| Error::at(path, &error))?;
     }
-    let text = match asked.json {
-        true => serde_json::to_string_pretty(&status).expect("a status is JSON") + "\n",
-        false => status.to_string(),
+    let text = if asked.json {
+        serde_json::to_string_pretty(&status).expect("a status is JSON") + "\n"
+    } else {
+        status.to_string()
     };
     print(text.as_bytes())
 }
@@ -186,11 +187,12 @@ mod tests {
             // The listing still shows its file when the attempt ends.
             let has_ended = |_| {
                 let attempt = attempt.take().expect("one question");
-                match publishes {
-                    true => attempt
+                if publishes {
+                    attempt
                         .publish::<Nothing>(&Done::whole(()))
-                        .expect("a result"),
-                    false => std::mem::forget(attempt),
+                        .expect("a result")
+                } else {
+                    std::mem::forget(attempt)
                 }
                 true
             };

@@ -238,9 +238,10 @@ fn carry_out_run<P: Split>(
 }
 
 fn print_report<P: Split>(report: &P::Report, json: bool) -> Result<(), Error> {
-    let mut text = match json {
-        true => serde_json::to_string_pretty(report).expect("a report is JSON"),
-        false => report.to_string(),
+    let mut text = if json {
+        serde_json::to_string_pretty(report).expect("a report is JSON")
+    } else {
+        report.to_string()
     };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');

@@ -81,14 +81,15 @@ pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
 /// an error contains cargo's messages.
 pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let output = output(cargo(manifest, arguments).stderr(Stdio::piped()))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(Failure::Impossible(format!(
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(Failure::Impossible(format!(
             "cargo {} failed for {}:\n{}",
             arguments.join(" "),
             manifest.display(),
             String::from_utf8_lossy(&output.stderr).trim_end()
-        ))),
+        )))
     }
 }
 

@@ -21,10 +21,7 @@ pub(crate) struct Processors {
 impl Processors {
     /// Creates `count` processors for `workers` workers. Each job has `count` of these workers.
     pub(crate) fn new(count: usize, workers: usize, slice: Nanos, pinned: bool) -> Self {
-        let groups = match pinned {
-            true => count,
-            false => 1,
-        };
+        let groups = if pinned { count } else { 1 };
         let group = || Group::new(count / groups, workers / groups, slice);
         Self {
             groups: (0..groups).map(|_| group()).collect(),

@@ -111,9 +111,10 @@ impl Cmd {
     /// Runs a command that must succeed, and returns its output.
     pub fn succeed(self) -> Result<String, String> {
         let done = self.run()?;
-        match done.success() {
-            true => Ok(done.text),
-            false => Err(done.text),
+        if done.success() {
+            Ok(done.text)
+        } else {
+            Err(done.text)
         }
     }
 

@@ -123,9 +123,10 @@ fn cut_off(output: &str) -> String {
     let names: Vec<&str> = stopped
         .filter_map(|output| output.split(' ').next())
         .collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!("; stopped before their end: {}", names.join(", ")),
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; stopped before their end: {}", names.join(", "))
     }
 }
 

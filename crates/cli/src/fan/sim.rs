@@ -55,9 +55,12 @@ pub fn programs(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     Simulated::augment_programs(command, wanted).mut_subcommands(|program| {
         // `--pieces` is the number of pieces.
         let long = format!("{}-{PIECES}", program.get_name());
-        program.mut_args(|arg| match arg.get_id() == PIECES {
-            true => arg.long(long.clone()),
-            false => without_standard_input(arg),
+        program.mut_args(|arg| {
+            if arg.get_id() == PIECES {
+                arg.long(long.clone())
+            } else {
+                without_standard_input(arg)
+            }
         })
     })
 }
@@ -143,9 +146,12 @@ impl Part for Split {
             return Err(other_settings());
         }
         // The first run is always made, so that every piece leaves less than it was given.
-        let run = |place: usize| match place > 0 && budget.is_spent() {
-            true => Ok((Vec::new(), vec![item.runs[place]])),
-            false => Figures::of(&experiment, item.runs[place]).map(|run| (vec![run], Vec::new())),
+        let run = |place: usize| {
+            if place > 0 && budget.is_spent() {
+                Ok((Vec::new(), vec![item.runs[place]]))
+            } else {
+                Figures::of(&experiment, item.runs[place]).map(|run| (vec![run], Vec::new()))
+            }
         };
         let all = tidegate::map_reduce(0..item.runs.len(), run, |left, right| {
             let (mut left, right) = (left?, right?);

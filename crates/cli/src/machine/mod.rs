@@ -21,9 +21,10 @@ pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {
     let json = arguments.format.json;
     if arguments.tree {
         let tree = Tree::of(&machine);
-        return match json {
-            true => output::print_json(&tree.to_json()),
-            false => output::to_stdout(|out| tree.draw(out)),
+        return if json {
+            output::print_json(&tree.to_json())
+        } else {
+            output::to_stdout(|out| tree.draw(out))
         };
     }
     // The environment variables apply to this machine, but not to a machine from a file.

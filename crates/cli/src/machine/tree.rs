@@ -113,9 +113,10 @@ impl Tree {
         for (index, &child) in children.iter().enumerate() {
             let branch = &self.branches[child];
             let things: Vec<String> = branch.things.iter().map(Thing::shown).collect();
-            let (corner, below) = match index + 1 == children.len() {
-                true => ("└─", "   "),
-                false => ("├─", "│  "),
+            let (corner, below) = if index + 1 == children.len() {
+                ("└─", "   ")
+            } else {
+                ("├─", "│  ")
             };
             let overlaps = if branch.overlaps { "  overlaps" } else { "" };
             let (things, cpus) = (things.join(", "), &branch.cpus);

@@ -98,9 +98,10 @@ impl<'a> Report<'a> {
     }
 
     fn options(&self) -> Value {
-        match self.plan.serial {
-            true => Value::Null,
-            false => self.plan.options.to_json(),
+        if self.plan.serial {
+            Value::Null
+        } else {
+            self.plan.options.to_json()
         }
     }
 }
@@ -108,14 +109,15 @@ impl<'a> Report<'a> {
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.workload, show_fields(&self.parameters))?;
-        match self.plan.serial {
-            true => writeln!(f, ", serial version")?,
-            false => writeln!(
+        if self.plan.serial {
+            writeln!(f, ", serial version")?
+        } else {
+            writeln!(
                 f,
                 ", {} ({})",
                 show_count(self.workers(), "worker"),
                 self.plan.options.why
-            )?,
+            )?
         }
         for (name, value) in self.result {
             row(f, name, show_value(value))?;
@@ -202,9 +204,10 @@ impl Report<'_> {
         // Without a warm-up, the runs may have waited for the disk, while the serial version found
         // the files in the cache, so a speedup would be misleading.
         if self.reads_files && !self.plan.warm_up {
-            let when = match self.plan.serial {
-                true => "median of these runs",
-                false => "read the files again, after these runs",
+            let when = if self.plan.serial {
+                "median of these runs"
+            } else {
+                "read the files again, after these runs"
             };
             return ("serial", format!("{serial} ({when})"));
         }

@@ -54,9 +54,10 @@ impl Experiment {
             idle: value(flags.idle, &tunables::IDLE)?,
             steal: value(flags.steal, &tunables::STEAL)?,
             victim: value(flags.victim, &tunables::VICTIM)?,
-            deques: match flags.place_deques {
-                true => Deques::Place,
-                false => Deques::Worker,
+            deques: if flags.place_deques {
+                Deques::Place
+            } else {
+                Deques::Worker
             },
             memory: value(flags.memory, &tunables::SPACE)?,
             places: processors.places(),

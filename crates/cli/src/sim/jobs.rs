@@ -50,9 +50,12 @@ pub fn run(arguments: &JobsArguments, processors: usize) -> Result<(), Failure> 
     }
     let mut machine = AllotState::new(arguments.allot, processors);
     let steps = list.iter().zip(events);
-    output::to_stdout(|out| match arguments.format.json {
-        true => print_json(steps, &mut machine, out),
-        false => print_lines(steps, &mut machine, out),
+    output::to_stdout(|out| {
+        if arguments.format.json {
+            print_json(steps, &mut machine, out)
+        } else {
+            print_lines(steps, &mut machine, out)
+        }
     })
 }
 

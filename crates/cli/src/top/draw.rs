@@ -226,9 +226,10 @@ impl Columns {
         let longest = longest.max().unwrap_or(0).min(NAME.into()) as u16;
         let wished = longest.saturating_sub(Column::Name.width());
         let with_history = chosen.len() == Column::ALL.len() && left >= GAP + HISTORY;
-        let more = match with_history {
-            true => wished.min(left - GAP - HISTORY),
-            false => left.min(wished),
+        let more = if with_history {
+            wished.min(left - GAP - HISTORY)
+        } else {
+            left.min(wished)
         };
         let mut x = area.x;
         let mut columns = Vec::new();

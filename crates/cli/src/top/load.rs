@@ -46,11 +46,12 @@ mod imp {
             Load {
                 // If processors were added or removed, the two readings cannot be matched processor
                 // by processor.
-                processors: match before.cpu_time.len() == now.cpu_time.len() {
-                    true => pairs
+                processors: if before.cpu_time.len() == now.cpu_time.len() {
+                    pairs
                         .map(|(before, now)| busy(before, now).unwrap_or(0.0))
-                        .collect(),
-                    false => Vec::new(),
+                        .collect()
+                } else {
+                    Vec::new()
                 },
                 all: busy(&before.total, &now.total),
                 averages,

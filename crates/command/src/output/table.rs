@@ -159,9 +159,10 @@ impl Table {
     /// Returns the table as Markdown: all columns if `wide`, otherwise the first columns that fit
     /// into 80 characters.
     pub fn text(&self, wide: bool) -> String {
-        match wide {
-            true => self.first(self.columns.len()),
-            false => self.fitted("--wide shows"),
+        if wide {
+            self.first(self.columns.len())
+        } else {
+            self.fitted("--wide shows")
         }
     }
 
@@ -230,9 +231,12 @@ impl Table {
 
     /// Prints the table as Markdown or as comma-separated values.
     pub fn print(&self, format: TableFormat) -> Result<(), Failure> {
-        to_stdout(|out| match format.csv {
-            true => out.write_all(self.csv().as_bytes()),
-            false => writeln!(out, "{}", self.text(format.wide)),
+        to_stdout(|out| {
+            if format.csv {
+                out.write_all(self.csv().as_bytes())
+            } else {
+                writeln!(out, "{}", self.text(format.wide))
+            }
         })
     }
 
@@ -262,9 +266,10 @@ impl fmt::Display for Table {
 
 /// Aligns figures to the right, and escapes `|`, because it would end the cell.
 fn cell(value: &Value) -> comfy_table::Cell {
-    let alignment = match value.is_figure() {
-        true => CellAlignment::Right,
-        false => CellAlignment::Left,
+    let alignment = if value.is_figure() {
+        CellAlignment::Right
+    } else {
+        CellAlignment::Left
     };
     comfy_table::Cell::new(value.to_string().replace('|', "\\|")).set_alignment(alignment)
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 /// Formats a number: integers with all digits, fractions with four digits.
 pub fn show_number(number: f64) -> String {
     let rounded = format!("{number:.3e}").parse();
-    match number.fract() == 0.0 {
-        true => number.to_string(),
-        false => rounded.unwrap_or(number).to_string(),
+    if number.fract() == 0.0 {
+        number.to_string()
+    } else {
+        rounded.unwrap_or(number).to_string()
     }
 }
 

@@ -113,9 +113,10 @@ impl Answer {
 
     /// Returns an error if the command has failed.
     pub fn check(&self) -> Result<(), Error> {
-        match self.status.success() {
-            true => Ok(()),
-            false => Err(self.failure()),
+        if self.status.success() {
+            Ok(())
+        } else {
+            Err(self.failure())
         }
     }
 

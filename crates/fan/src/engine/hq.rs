@@ -140,12 +140,11 @@ impl Engine for Hq {
         let tasks = self.tasks(job)?.unwrap_or_default();
         let are = |state| tasks.iter().filter(|task| task.state == state).count();
         let workers: Vec<IgnoredAny> = self.ask(&["--output-mode=json", "worker", "list"])?;
-        let reason = match workers.is_empty() {
-            true => "no worker is connected: run `hq worker start`".to_owned(),
-            false => {
-                let cpus = count(self.0.cpus, "free processor");
-                format!("no worker has {cpus}: start one that has, or use fewer --cpus")
-            }
+        let reason = if workers.is_empty() {
+            "no worker is connected: run `hq worker start`".to_owned()
+        } else {
+            let cpus = count(self.0.cpus, "free processor");
+            format!("no worker has {cpus}: start one that has, or use fewer --cpus")
         };
         Ok(Queue {
             running: are("running"),

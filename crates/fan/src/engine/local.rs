@@ -130,9 +130,10 @@ impl Engine for Local {
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
         let has_more = self.waiting.iter().any(|(other, _)| *other == job.id)
             || self.running.iter().any(|piece| piece.job == job.id);
-        let ended = match has_more {
-            true => self.ended.get_mut(&job.id).map(std::mem::take),
-            false => self.ended.remove(&job.id),
+        let ended = if has_more {
+            self.ended.get_mut(&job.id).map(std::mem::take)
+        } else {
+            self.ended.remove(&job.id)
         };
         if let Some(ended) = ended {
             return Ok(ended);

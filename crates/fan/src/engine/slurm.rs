@@ -183,9 +183,10 @@ exec {exec}
                 _ => {
                     queue.waiting += 1;
                     // One that is CONFIGURING or SUSPENDED has no other reason.
-                    queue.reason = match element.reason.is_empty() {
-                        true => element.state,
-                        false => element.reason,
+                    queue.reason = if element.reason.is_empty() {
+                        element.state
+                    } else {
+                        element.reason
                     };
                 }
             }
@@ -254,9 +255,10 @@ impl Element {
     /// Returns the exit code, if there is one, and what Slurm says.
     fn failed(&self) -> (Option<i32>, String) {
         let Self { state, reason, .. } = self;
-        let why = match reason.is_empty() {
-            true => String::new(),
-            false => format!(" ({reason})"),
+        let why = if reason.is_empty() {
+            String::new()
+        } else {
+            format!(" ({reason})")
         };
         match self.code {
             code @ 1.. => {

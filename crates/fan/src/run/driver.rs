@@ -323,9 +323,10 @@ impl<'a> Driver<'a> {
         let (failed, all) = (failures.len(), self.survey.weights.len());
         let text = format!("{failed} of {all} items failed");
         let is_final = failures.iter().any(|(_, failure)| failure.is_final());
-        Err(match is_final {
-            true => Error::never(format!("{text}; remove the cause before you run it again")),
-            false => Error::perhaps(format!("{text}; run the same command again to retry")),
+        Err(if is_final {
+            Error::never(format!("{text}; remove the cause before you run it again"))
+        } else {
+            Error::perhaps(format!("{text}; run the same command again to retry"))
         })
     }
 

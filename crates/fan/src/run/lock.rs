@@ -51,9 +51,10 @@ pub fn owner(folder: &Path) -> Option<String> {
 /// Returns the process that the file of the lock names.
 fn named(path: &Path) -> String {
     let owner = files::read(path).unwrap_or_default();
-    match owner.is_empty() {
-        true => "another process".to_owned(),
-        false => String::from_utf8_lossy(&owner).into_owned(),
+    if owner.is_empty() {
+        "another process".to_owned()
+    } else {
+        String::from_utf8_lossy(&owner).into_owned()
     }
 }
 
@@ -70,9 +71,10 @@ fn locks(file: &File, is_shared: bool) -> bool {
     {
         use rustix::fs::{FlockOperation, flock};
         use rustix::io::Errno;
-        let operation = match is_shared {
-            true => FlockOperation::NonBlockingLockShared,
-            false => FlockOperation::NonBlockingLockExclusive,
+        let operation = if is_shared {
+            FlockOperation::NonBlockingLockShared
+        } else {
+            FlockOperation::NonBlockingLockExclusive
         };
         flock(file, operation) != Err(Errno::WOULDBLOCK)
     }

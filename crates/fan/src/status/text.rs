@@ -24,9 +24,10 @@ impl Status {
             return "the plan has no items".to_owned();
         }
         // Not rounded up: 100 % means that nothing is missing.
-        let percent = match self.missing.is_empty() {
-            true => 100,
-            false => self.weight_published * 100 / self.weight.max(1),
+        let percent = if self.missing.is_empty() {
+            100
+        } else {
+            self.weight_published * 100 / self.weight.max(1)
         };
         let (published, items) = (self.published, count(self.items, "item"));
         let elapsed = span(self.elapsed);
@@ -99,9 +100,10 @@ impl Status {
             let last = Cause {
                 host: Some(failed.host.clone()),
                 code: Some(failed.code.into()),
-                text: match failed.is_published {
-                    true => format!("{} (published since)", failed.text),
-                    false => failed.text.clone(),
+                text: if failed.is_published {
+                    format!("{} (published since)", failed.text)
+                } else {
+                    failed.text.clone()
                 },
             };
             let attempts = failed.attempts;
@@ -133,13 +135,15 @@ fn attempts(f: &mut fmt::Formatter<'_>, what: &str, attempts: &[Attempt]) -> fmt
             item, host, pid, ..
         } = attempt;
         let age = span(attempt.age);
-        let elsewhere = match attempt.is_here {
-            true => "",
-            false => ", as far as this machine can tell",
+        let elsewhere = if attempt.is_here {
+            ""
+        } else {
+            ", as far as this machine can tell"
         };
-        let published = match attempt.is_published {
-            true => ", although it is published",
-            false => "",
+        let published = if attempt.is_published {
+            ", although it is published"
+        } else {
+            ""
         };
         writeln!(
             f,

@@ -98,9 +98,10 @@ impl Timeline {
         let (x, y, height) = (self.x(bar.from), y + 1.0, LANE - 2.0);
         // A bar is drawn to scale, but never too narrow to be seen.
         let width = (self.x(bar.to) - x).max(0.5);
-        let (class, label, runs) = match bar.is_running {
-            true => ("r", "t", ", runs"),
-            false => ("p", "n", ""),
+        let (class, label, runs) = if bar.is_running {
+            ("r", "t", ", runs")
+        } else {
+            ("p", "n", "")
         };
         let (item, seconds, start) = (&bar.item, bar.to - bar.from, bar.from - self.from);
         let _ = write!(
@@ -135,9 +136,10 @@ impl Timeline {
         let ticks = (0..).map(|number| f64::from(number) * step);
         for tick in ticks.take_while(|tick| *tick <= self.elapsed()) {
             let x = self.x(self.from + tick);
-            let label = match step < 60.0 {
-                true => format!("{} s", (tick * 1e3).round() / 1e3),
-                false => span(tick),
+            let label = if step < 60.0 {
+                format!("{} s", (tick * 1e3).round() / 1e3)
+            } else {
+                span(tick)
             };
             let _ = writeln!(
                 out,

@@ -120,9 +120,10 @@ type Run = (Ran, Counts);
 fn ways(size: Size, pools: &[Placed]) -> Vec<Way<'_>> {
     let mut ways = Vec::new();
     for (program, hinted) in PROGRAMS {
-        let localities: &[Option<Locality>] = match hinted {
-            true => &Locality::ALL.map(Some),
-            false => &[None],
+        let localities: &[Option<Locality>] = if hinted {
+            &Locality::ALL.map(Some)
+        } else {
+            &[None]
         };
         for &locality in localities {
             let named = locality.map(|one| ("locality".into(), one.name().into()));

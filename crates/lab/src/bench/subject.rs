@@ -142,13 +142,14 @@ impl<P: Program> Ready<P> {
             reference,
         } = self;
         let mut found = Found::new(program, input, output);
-        match reference.check(program, input, &mut found).agrees {
-            true => Ok(()),
-            false => Err(Failure::Wrong(format!(
+        if reference.check(program, input, &mut found).agrees {
+            Ok(())
+        } else {
+            Err(Failure::Wrong(format!(
                 "{}: the answer is not that of {}",
                 P::NAME,
                 reference.source()
-            ))),
+            )))
         }
     }
 }

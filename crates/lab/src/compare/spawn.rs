@@ -149,9 +149,10 @@ impl<'a> Race<'a> for Spawns {
     }
 
     fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
-        match R::NAME == Rayon::NAME {
-            true => self.on_rayon(workers),
-            false => Ok(Lane::not_applicable(self.way.name(), R::NAME, workers)),
+        if R::NAME == Rayon::NAME {
+            self.on_rayon(workers)
+        } else {
+            Ok(Lane::not_applicable(self.way.name(), R::NAME, workers))
         }
     }
 

@@ -20,18 +20,24 @@ pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]
 
 /// Returns the smallest value, or NaN if any value is NaN.
 pub fn least(values: &[f64]) -> f64 {
-    let less = |one: f64, other: f64| match one.is_nan() || one < other {
-        true => one,
-        false => other,
+    let less = |one: f64, other: f64| {
+        if one.is_nan() || one < other {
+            one
+        } else {
+            other
+        }
     };
     values.iter().copied().fold(f64::INFINITY, less)
 }
 
 /// Returns the largest value, or NaN if any value is NaN.
 pub fn greatest(values: &[f64]) -> f64 {
-    let more = |one: f64, other: f64| match one.is_nan() || one > other {
-        true => one,
-        false => other,
+    let more = |one: f64, other: f64| {
+        if one.is_nan() || one > other {
+            one
+        } else {
+            other
+        }
     };
     values.iter().copied().fold(f64::NEG_INFINITY, more)
 }

@@ -246,9 +246,12 @@ impl Session {
         cells: &[Cell<'_, T>],
         mut runs: impl FnMut(&Cell<'_, T>) -> Result<Vec<T>, Failure>,
     ) -> Result<Vec<Vec<T>>, Failure> {
-        let of = |cell: &Cell<'_, T>| match self.is_chosen(&cell.name) {
-            true => runs(cell),
-            false => Ok(Vec::new()),
+        let of = |cell: &Cell<'_, T>| {
+            if self.is_chosen(&cell.name) {
+                runs(cell)
+            } else {
+                Ok(Vec::new())
+            }
         };
         cells.iter().map(of).collect()
     }

@@ -69,9 +69,10 @@ impl Field {
 
 /// Converts a number to JSON, without a fraction if it is whole.
 fn number(number: f64) -> Value {
-    match number.fract() == 0.0 && number.abs() < 2_f64.powi(53) {
-        true => json!(number as i64),
-        false => json!(number),
+    if number.fract() == 0.0 && number.abs() < 2_f64.powi(53) {
+        json!(number as i64)
+    } else {
+        json!(number)
     }
 }
 

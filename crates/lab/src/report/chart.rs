@@ -117,10 +117,7 @@ impl Axis {
     }
 
     fn at(self, value: f64) -> f64 {
-        match self.log {
-            true => value.log10(),
-            false => value,
-        }
+        if self.log { value.log10() } else { value }
     }
 
     fn label(self, place: f64) -> String {

@@ -42,9 +42,10 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
 fn read(file: &Path) -> Result<Vec<Page>, Failure> {
     let bytes = input::bytes(file)?;
     let is_list = bytes.trim_ascii_start().starts_with(b"[");
-    let parsed = match is_list {
-        true => serde_json::from_slice(&bytes),
-        false => serde_json::from_slice(&bytes).map(|page| vec![page]),
+    let parsed = if is_list {
+        serde_json::from_slice(&bytes)
+    } else {
+        serde_json::from_slice(&bytes).map(|page| vec![page])
     };
     let pages: Vec<Page> = parsed.map_err(|error| {
         // Serde's own message describes our types, which mean nothing to the user.

@@ -224,9 +224,10 @@ impl Trial {
     }
 
     pub fn measure(self, session: &Session) -> Result<Grid, Failure> {
-        let observed = match self.real {
-            true => session.in_turns(&self.cells, self.runs)?,
-            false => session.side_by_side(&self.cells, self.runs)?,
+        let observed = if self.real {
+            session.in_turns(&self.cells, self.runs)?
+        } else {
+            session.side_by_side(&self.cells, self.runs)?
         };
         Ok(Grid::new(self.plan, observed))
     }

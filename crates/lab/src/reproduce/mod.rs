@@ -66,9 +66,12 @@ pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     to_stdout(|out| {
         let mut pages = pages.0.iter();
-        pages.try_for_each(|page| match format.csv {
-            true => print::csv(out, page),
-            false => print::page(out, page, format.wide),
+        pages.try_for_each(|page| {
+            if format.csv {
+                print::csv(out, page)
+            } else {
+                print::page(out, page, format.wide)
+            }
         })
     })
 }

@@ -153,9 +153,10 @@ impl Finding {
     /// Replaces the verdict if `cannot` is true, because the programs or the machine cannot show
     /// the effect. The verdict [`Verdict::NotMeasured`] stays.
     pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
-        match cannot && self.verdict != Verdict::NotMeasured {
-            true => Self { verdict, ..self },
-            false => self,
+        if cannot && self.verdict != Verdict::NotMeasured {
+            Self { verdict, ..self }
+        } else {
+            self
         }
     }
 }

@@ -60,12 +60,13 @@ impl Processes {
             .unwrap_or_else(PoisonError::into_inner);
         let first = answers.entry((work.name, seed_of(work, run)));
         let first = first.or_insert_with(|| answer.clone());
-        match first == answer {
-            true => Ok(()),
-            false => Err(Failure::Wrong(format!(
+        if first == answer {
+            Ok(())
+        } else {
+            Err(Failure::Wrong(format!(
                 "{} with {} answered {answer} and before {first}",
                 work.name, rule.name
-            ))),
+            )))
         }
     }
 }

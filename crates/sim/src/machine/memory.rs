@@ -236,9 +236,10 @@ impl Machine<'_> {
             }
             Step::Join => {
                 *debt += self.settings.costs.join;
-                match frame.join() {
-                    true => After::Next(id),
-                    false => self.await_scope(w, id),
+                if frame.join() {
+                    After::Next(id)
+                } else {
+                    self.await_scope(w, id)
                 }
             }
             Step::Touch(touch) => return self.touch(w, id, touch),
@@ -297,9 +298,10 @@ impl Machine<'_> {
         };
         let memory = self.frames.get(id).memory();
         (memory.thread, memory.role) = (thread, role);
-        match forked {
-            true => self.after_fork(w, id),
-            false => After::Next(id),
+        if forked {
+            self.after_fork(w, id)
+        } else {
+            After::Next(id)
         }
     }
 

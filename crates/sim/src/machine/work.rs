@@ -201,9 +201,10 @@ impl Machine<'_> {
     #[inline]
     pub(super) fn fetch_deque(&mut self, w: usize) -> Nanos {
         let deque = self.deque_of(w);
-        match std::mem::replace(&mut self.workers[deque].line, w) == w {
-            true => 0,
-            false => self.settings.costs.look,
+        if std::mem::replace(&mut self.workers[deque].line, w) == w {
+            0
+        } else {
+            self.settings.costs.look
         }
     }
 

@@ -72,9 +72,10 @@ impl Group {
             self.want += 1;
             self.began = now;
         }
-        let had = match has_slept {
-            true => self.had_asleep(worker, now),
-            false => self.had(worker, now),
+        let had = if has_slept {
+            self.had_asleep(worker, now)
+        } else {
+            self.had(worker, now)
         };
         let turn = &mut self.turns[worker];
         (turn.want, turn.had) = (self.want, had);

@@ -50,9 +50,12 @@ fn map(repo: &Repo) -> Vec<String> {
         paths.map(move |word| (at + 1, word))
     });
     let names: Vec<(usize, &str)> = names.collect();
-    let is_or_holds = |name: &str, file: &str| match name.ends_with('/') {
-        true => file.starts_with(name),
-        false => file == name,
+    let is_or_holds = |name: &str, file: &str| {
+        if name.ends_with('/') {
+            file.starts_with(name)
+        } else {
+            file == name
+        }
     };
     let exists = |name: &str| {
         let below = ["", CORE, TIDEGATE].map(|folder| format!("{folder}{name}"));

@@ -17,9 +17,12 @@ struct Room<'a> {
 impl Room<'_> {
     /// Returns the length of the longest name of this room that holds the file; 0 if none does.
     fn fit(&self, file: &str) -> usize {
-        let holds = |name: &&&str| match name.ends_with('/') {
-            true => file.starts_with(**name),
-            false => file == **name,
+        let holds = |name: &&&str| {
+            if name.ends_with('/') {
+                file.starts_with(**name)
+            } else {
+                file == **name
+            }
         };
         let fitting = self.files.iter().filter(holds).map(|name| name.len());
         fitting.max().unwrap_or(0)

@@ -51,9 +51,10 @@ fn working(hq: Option<&Path>) -> Result<PathBuf, Stop> {
     }
     let version = Command::new(&path).arg("--version").output();
     let version = version.map_err(|error| failed(&error.to_string()))?;
-    match version.status.success() {
-        true => Ok(path),
-        false => Err(failed("does not know --version")),
+    if version.status.success() {
+        Ok(path)
+    } else {
+        Err(failed("does not know --version"))
     }
 }
 

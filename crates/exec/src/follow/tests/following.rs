@@ -377,9 +377,12 @@ fn program_is_confined_once_there_is_a_process() {
     static IS_FULL: AtomicBool = AtomicBool::new(true);
     let table = Table::new();
     drop(table.rival(&[0]));
-    let mut confinement = by_affinity(&table, |record| match IS_FULL.load(Ordering::Relaxed) {
-        true => Err(io::ErrorKind::WouldBlock.into()),
-        false => watcher_in_test(record),
+    let mut confinement = by_affinity(&table, |record| {
+        if IS_FULL.load(Ordering::Relaxed) {
+            Err(io::ErrorKind::WouldBlock.into())
+        } else {
+            watcher_in_test(record)
+        }
     });
     confine(&mut confinement).unwrap();
     assert!(confinement.is_ready() && table.is_alone());

@@ -70,9 +70,10 @@ impl Driver<'_> {
         let noted = self.book.note_job(&submission.name, &id);
         // If that has failed, the job is cancelled at the end.
         let job = Job { id, submission };
-        match is_old {
-            true => self.schedule.adopt(job),
-            false => self.schedule.submitted(job),
+        if is_old {
+            self.schedule.adopt(job)
+        } else {
+            self.schedule.submitted(job)
         }
         noted
     }

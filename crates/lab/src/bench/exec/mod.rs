@@ -148,9 +148,10 @@ fn tidegate(given: Option<&Path>) -> Result<PathBuf, Failure> {
         .stdin(Stdio::null())
         .output()
         .map_err(|error| failed(format!("cannot be started ({error})")))?;
-    match help.status.success() {
-        true => Ok(absolute),
-        false => Err(failed("has no command `exec`".to_owned())),
+    if help.status.success() {
+        Ok(absolute)
+    } else {
+        Err(failed("has no command `exec`".to_owned()))
     }
 }
 

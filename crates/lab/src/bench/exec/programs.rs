@@ -156,15 +156,16 @@ fn xz(folder: &Path, bytes: usize, processors: usize) -> Result<Prepared, Failur
     let compressed = folder.join("data.xz");
     write(&compressed, &answer)?;
     let restored = output(Command::new(NAME).arg("-dc").arg(&compressed));
-    match restored.map_err(Failure::Impossible)? == text {
-        true => Ok(Prepared::Ready(Program {
+    if restored.map_err(Failure::Impossible)? == text {
+        Ok(Prepared::Ready(Program {
             name: NAME,
             command,
             answer,
-        })),
-        false => Err(Failure::Wrong(
+        }))
+    } else {
+        Err(Failure::Wrong(
             "xz: the data is not what was compressed".into(),
-        )),
+        ))
     }
 }
 
@@ -215,13 +216,12 @@ fn output(command: &mut Command) -> Result<Vec<u8>, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{name} cannot be started: {error}"))?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => {
-            let messages = String::from_utf8_lossy(&output.stderr);
-            let first = messages.lines().next().unwrap_or_default();
-            Err(format!("{name} failed with {}: {first}", output.status))
-        }
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let first = messages.lines().next().unwrap_or_default();
+        Err(format!("{name} failed with {}: {first}", output.status))
     }
 }
 

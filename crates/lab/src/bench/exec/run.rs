@@ -251,9 +251,10 @@ impl Runner {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.extend(ours.map(|line| format!("{name}: {line}")));
         let answer = fs::read(run.folder.path().join(ANSWER));
-        match answer.map_err(|error| failed(name, &error))? == run.program.answer {
-            true => Ok(()),
-            false => Err(Failure::Wrong(format!("{name}: wrong answer"))),
+        if answer.map_err(|error| failed(name, &error))? == run.program.answer {
+            Ok(())
+        } else {
+            Err(Failure::Wrong(format!("{name}: wrong answer")))
         }
     }
 }

@@ -53,11 +53,12 @@ pub fn bench(arguments: &HandoverArguments) -> Result<(), Failure> {
         .env_remove(tunables::SHARE.variable.unwrap_or_default())
         .status()
         .map_err(impossible)?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Failure::Impossible(format!(
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::Impossible(format!(
             "bench handover: the measuring process ended with {status}"
-        ))),
+        )))
     }
 }
 

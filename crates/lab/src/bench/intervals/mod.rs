@@ -86,9 +86,10 @@ fn add_costs(
         .collect();
     costs::measure(session, &mut costs, repeat)?;
     for cost in costs {
-        let edge = match cost.edge.is_empty() {
-            true => Field::NONE,
-            false => Field::Measured(cost.edge.interval()),
+        let edge = if cost.edge.is_empty() {
+            Field::NONE
+        } else {
+            Field::Measured(cost.edge.interval())
         };
         sheet.row([
             Field::text(cost.case),

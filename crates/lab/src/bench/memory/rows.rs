@@ -119,9 +119,10 @@ pub fn print(rows: &[Row<'_>], format: TableFormat, notes: &[String]) -> Result<
         })
     };
     let complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
-    match complaints.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Wrong(complaints.join("; "))),
+    if complaints.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Wrong(complaints.join("; ")))
     }
 }
 

@@ -24,9 +24,10 @@ impl Files {
         for entry in fs::read_dir(&next).map_err(|error| at(&next, &error))? {
             let path = entry.map_err(|error| at(&next, &error))?.path();
             let inside = path.strip_prefix(folder).unwrap_or(&path);
-            match path.is_dir() {
-                true => self.add(folder, inside)?,
-                false => self.insert(inside, read(&path)?),
+            if path.is_dir() {
+                self.add(folder, inside)?
+            } else {
+                self.insert(inside, read(&path)?)
             }
         }
         Ok(())

@@ -54,12 +54,13 @@ fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     let unpacked = unpacked
         .with_file_name("")
         .with_file_name(format!("{name}-{version}"));
-    match unpacked.join(MANIFEST).is_file() {
-        true => Ok(unpacked),
-        false => Err(files::at(
+    if unpacked.join(MANIFEST).is_file() {
+        Ok(unpacked)
+    } else {
+        Err(files::at(
             &unpacked,
             &"cargo has not unpacked the package here",
-        )),
+        ))
     }
 }
 

@@ -56,9 +56,10 @@ impl Identity {
         if self.tidegate == tidegate {
             return Ok(());
         }
-        let (found, promised) = match tidegate {
-            true => ("is not Tidegate", "crates/rayon-core of this repository"),
-            false => ("is Tidegate", "the published one"),
+        let (found, promised) = if tidegate {
+            ("is not Tidegate", "crates/rayon-core of this repository")
+        } else {
+            ("is Tidegate", "the published one")
         };
         Err(Failure::Impossible(format!(
             "{} is linked with rayon-core {} from {}, which {found}: expected {promised}; look for a \

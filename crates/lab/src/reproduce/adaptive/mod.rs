@@ -81,9 +81,10 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let simulated = sim.then(|| simulated::Trials::new(session));
     let looks = sim.then(|| looks::Trials::new(session));
     let outlook = sim.then(|| outlook::Trials::new(session));
-    let here = match real {
-        true => Some(real::Here::new(session)?),
-        false => None,
+    let here = if real {
+        Some(real::Here::new(session)?)
+    } else {
+        None
     };
     session.begin()?;
     let mut page = Page {

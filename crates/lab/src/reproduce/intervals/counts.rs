@@ -216,9 +216,10 @@ fn woken(measured: &Measured) -> Finding {
         measured.sample(program, Contender::Parking, apart)
     });
     let samples: Vec<&Sample> = apart.iter().filter(|sample| !sample.is_empty()).collect();
-    let ours = match samples.is_empty() {
-        true => Interval::exact(f64::NAN),
-        false => Interval::of(&samples, |apart| apart.iter().copied().fold(0.0, f64::max)),
+    let ours = if samples.is_empty() {
+        Interval::exact(f64::NAN)
+    } else {
+        Interval::of(&samples, |apart| apart.iter().copied().fold(0.0, f64::max))
     };
     Claim::new(
         "parks and wakes",
@@ -346,9 +347,10 @@ mod tests {
         });
         for (finding, row) in findings(&equal, Size::Paper).iter().zip(&ROWS) {
             let alike = (0.5..=2.0).contains(&row.published) && !matches!(row.figure, Stolen);
-            let expected = match alike {
-                true => Verdict::Agrees,
-                false => Verdict::Contradicts,
+            let expected = if alike {
+                Verdict::Agrees
+            } else {
+                Verdict::Contradicts
             };
             assert_eq!(finding.verdict, expected, "{finding:?}");
         }

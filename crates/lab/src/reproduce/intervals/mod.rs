@@ -25,9 +25,10 @@ const REAL_RUNS: u64 = 10;
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let simulated =
         sim.then(|| localities::Trial::new(session.size(), session.runs(SIMULATED_RUNS)));
-    let pools = match real {
-        true => Some(pools::Trial::new(session.size(), session.runs(REAL_RUNS))?),
-        false => None,
+    let pools = if real {
+        Some(pools::Trial::new(session.size(), session.runs(REAL_RUNS))?)
+    } else {
+        None
     };
     simulated.iter().for_each(|trial| trial.expect(session));
     pools.iter().for_each(|trial| trial.expect(session));

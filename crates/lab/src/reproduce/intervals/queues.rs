@@ -97,18 +97,17 @@ fn dynamic(measured: &Measured) -> [Finding; 2] {
     let why = "Ours links its arrays by indices and uses them again, so there are no objects for a \
                collector to find, as there are in the thesis.";
     let each = SUITE.map(|program| ratio(measured, &[program], queues));
-    let slower = match each.iter().any(|ratio| ratio.is_measured()) {
-        true => {
-            let count = |end: fn(&Interval) -> f64| {
-                each.iter().filter(|ratio| end(ratio) > 1.01).count() as f64
-            };
-            Interval {
-                value: count(|ratio| ratio.value),
-                low: count(|ratio| ratio.low),
-                high: count(|ratio| ratio.high),
-            }
+    let slower = if each.iter().any(|ratio| ratio.is_measured()) {
+        let count = |end: fn(&Interval) -> f64| {
+            each.iter().filter(|ratio| end(ratio) > 1.01).count() as f64
+        };
+        Interval {
+            value: count(|ratio| ratio.value),
+            low: count(|ratio| ratio.low),
+            high: count(|ratio| ratio.high),
         }
-        false => Interval::exact(f64::NAN),
+    } else {
+        Interval::exact(f64::NAN)
     };
     [
         Claim::new(

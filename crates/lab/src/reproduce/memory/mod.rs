@@ -106,9 +106,10 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         });
         (all, Batch::simulated("swept", runs, swept, sweep::plan))
     });
-    let here = match real {
-        true => Some(real::Trials::new(&subjects, runs, sim)?),
-        false => None,
+    let here = if real {
+        Some(real::Trials::new(&subjects, runs, sim)?)
+    } else {
+        None
     };
     if let Some((all, swept)) = &simulated {
         all.expect(session);

@@ -47,12 +47,13 @@ fn count(name: &'static str) -> Result<Sizes, Failure> {
     let named = named.expect("a named tree");
     let law = Law::new(named.tree);
     let counts = with_deep_stack(|| serial(&law, &law.root()))?;
-    match counts == named.counts {
-        true => Ok(sizes(counts)),
-        false => Err(Failure::Wrong(format!(
+    if counts == named.counts {
+        Ok(sizes(counts))
+    } else {
+        Err(Failure::Wrong(format!(
             "{name} has {counts:?}; expected {:?}",
             named.counts
-        ))),
+        )))
     }
 }
 

@@ -45,9 +45,10 @@ fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {
 
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let runs = session.runs(RUNS);
-    let parts = match sim {
-        true => parts(session.size().into()),
-        false => vec![],
+    let parts = if sim {
+        parts(session.size().into())
+    } else {
+        vec![]
     };
     let cases: Vec<Case> = parts.iter().flat_map(|part| part.cases()).collect();
     let cells: Vec<Cell<'_, Seen>> = cases.iter().map(Case::cell).collect();

@@ -96,9 +96,10 @@ impl Part for Phases {
         for case in self.cases() {
             let response = observed.response(&case);
             let of_job = |job: usize| observed.sample(&case, |seen| seen.allotments[job]).median();
-            let processors = match response.is_empty() {
-                true => Value::Missing,
-                false => Value::Text(format!("{:.2}, {:.2}", of_job(0), of_job(1))),
+            let processors = if response.is_empty() {
+                Value::Missing
+            } else {
+                Value::Text(format!("{:.2}, {:.2}", of_job(0), of_job(1)))
             };
             table.row([
                 Value::from(case.contender),

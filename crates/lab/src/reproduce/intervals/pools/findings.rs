@@ -90,13 +90,10 @@ fn locality(
     )
     .published(*published)
     .finding(seconds(*locality).over(&seconds(Locality::Best)), show_ratio)
-    .because(match several_caches {
-        true => "Each place has a last-level cache. How large it is compared with the data decides the size of the effect.",
-        false => {
+    .because(if several_caches { "Each place has a last-level cache. How large it is compared with the data decides the size of the effect." } else {
             "The thesis has two packages with a cache each. All processors of this machine share \
              their last cache, so a difference here is not one of locality."
-        }
-    })
+        })
     .unless(measured.size == Size::Tiny, Verdict::TooSmall)
     .unless(!several_caches, Verdict::CannotTell)
 }

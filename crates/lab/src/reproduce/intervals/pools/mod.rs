@@ -120,9 +120,10 @@ impl Contender {
 
 /// Returns how programs with hints divide the processors into places.
 fn places() -> PlaceBy {
-    match has_several_caches(Machine::read().topology()) {
-        true => PlaceBy::Cache,
-        false => PlaceBy::Each(1),
+    if has_several_caches(Machine::read().topology()) {
+        PlaceBy::Cache
+    } else {
+        PlaceBy::Each(1)
     }
 }
 
@@ -278,9 +279,10 @@ impl Measured {
 
     pub fn add_to(&self, page: &mut Page) {
         let several = has_several_caches(Machine::read().topology());
-        let caches = match several {
-            true => "several last-level caches",
-            false => "one last-level cache, which cannot show locality",
+        let caches = if several {
+            "several last-level caches"
+        } else {
+            "one last-level cache, which cannot show locality"
         };
         page.made.push(Setting::new("this machine", caches));
         page.findings.extend(findings::findings(self, several));

@@ -62,9 +62,10 @@ fn the_contrary_contradicts() {
 fn tiny_programs_judge_only_bounds() {
     let findings = found(Size::Tiny, |_, _| 1.0);
     for finding in findings {
-        let expected = match finding.id.starts_with("bound") {
-            true => Verdict::Agrees,
-            false => Verdict::TooSmall,
+        let expected = if finding.id.starts_with("bound") {
+            Verdict::Agrees
+        } else {
+            Verdict::TooSmall
         };
         assert_eq!(finding.verdict, expected, "{finding:?}");
     }

@@ -142,16 +142,17 @@ impl States {
 }
 
 fn magnitude(difference: Interval) -> Interval {
-    match difference.value < 0.0 {
-        true => Interval {
+    if difference.value < 0.0 {
+        Interval {
             value: -difference.value,
             low: (-difference.high).max(0.0),
             high: -difference.low,
-        },
-        false => Interval {
+        }
+    } else {
+        Interval {
             low: difference.low.max(0.0),
             ..difference
-        },
+        }
     }
 }
 

@@ -79,12 +79,13 @@ impl States {
         for strategy in [BOTTOMMOST, FIXED_2, FIXED_16, FIXED_20, DYNAMIC] {
             let alone = model_alone(strategy);
             let threshold = threshold(strategy);
-            let machine = |state| match STRATEGIES.contains(&strategy) {
-                true => {
+            let machine = |state| {
+                if STRATEGIES.contains(&strategy) {
                     self.interval(strategy, |course| course.mean(on_machine, state))
                         .value
+                } else {
+                    f64::NAN
                 }
-                false => f64::NAN,
             };
             let shares = [
                 machine(1),
