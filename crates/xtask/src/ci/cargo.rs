@@ -153,7 +153,7 @@ fn check(workspace: &Workspace, what: &str) -> Outcome {
 
 /// Runs a command that a check needs. If the command fails, the check is skipped for the reason in
 /// `otherwise`.
-pub fn need(command: Cmd, otherwise: &str) -> Result<String, Stop> {
+fn need(command: Cmd, otherwise: &str) -> Result<String, Stop> {
     let done = command.succeed();
     done.map_err(|_| Stop::Skipped(otherwise.to_string()))
 }

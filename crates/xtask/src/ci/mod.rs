@@ -5,7 +5,6 @@
 
 mod cargo;
 mod checked;
-mod semver;
 
 use crate::beside;
 use crate::build_time;
@@ -68,8 +67,6 @@ pub const STEPS: &[Step] = &[
     Step(Quick, Code, "beside lints", Table(beside::lints)),
     Step(Slow, Any, "web links", One(house::web)),
     Step(Slow, Any, "advisories", One(cargo::advisories)),
-    // This check also depends on a tag and is skipped until there is one.
-    Step(Slow, Any, "semver", One(semver::check)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
     // Tests what needs a feature that the ordinary tests are built without.
     Step(Slow, Code, "features", Cargo("test -p tidegate -p tidegate-core -p tidegate-sync --features tidegate/drawing,tidegate/jobserver,tidegate/metrics,tidegate/replay,tidegate/serde,tidegate/testing,tidegate/tracing --lib --test events --test optional --test simulated")),
@@ -159,7 +156,7 @@ mod tests {
 
     #[test]
     fn text_change_runs_text_steps() {
-        let expected = "fmt house patches licences rustdoc web links advisories semver doc tests";
+        let expected = "fmt house patches licences rustdoc web links advisories doc tests";
         assert_eq!(names(false, [false, false]).join(" "), expected);
     }
 
