@@ -1,7 +1,7 @@
 //! `blockmatmul` as a dag: each step of a chain drafts the next step but doesn't wait for it to
 //! end.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::locality::blockmatmul::Blockmatmul;
 use crate::matrix;
 use tidegate_sim::{Draft, Place, Step, Touch};
@@ -15,14 +15,6 @@ pub enum Call {
     All,
     /// A step of the chain of a block of C. The second field is the step's first pair of blocks.
     Chain(usize, usize),
-}
-
-impl Simulated for Blockmatmul {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Blockmatmul {

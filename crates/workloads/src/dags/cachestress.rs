@@ -1,7 +1,7 @@
 //! `cachestress` as a dag: the root drafts the tasks, and each task touches its whole array once
 //! per pass.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::locality::cachestress::Cachestress;
 use tidegate_sim::{Draft, Place, Step, Touch};
 
@@ -14,14 +14,6 @@ pub enum Call {
     All,
     /// Touches and reads the array at this index in each pass.
     Array(usize),
-}
-
-impl Simulated for Cachestress {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Calls for Cachestress {

@@ -1,6 +1,6 @@
 //! `fft` as a dag: each level splits the elements, transforms both halves, and combines them.
 
-use super::{Calls, CallsDag, Simulated};
+use super::calls::{Calls, halves};
 use crate::fft::Fft;
 use tidegate_sim::{Nanos, Step};
 
@@ -19,14 +19,6 @@ pub enum Call {
     Pass(usize),
 }
 
-impl Simulated for Fft {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
-}
-
 impl Calls for Fft {
     type Call = Call;
 
@@ -40,11 +32,9 @@ impl Calls for Fft {
                 Step::Work(n as Nanos * Nanos::from(n.ilog2()) * 10 / CACHED)
             }
             (Call::Transform(n), 0 | 2) if n > self.cutoff => Step::Call(Call::Pass(n)),
-            (Call::Transform(n), 1) if n > self.cutoff => {
-                Step::Fork(Call::Transform(n / 2), Call::Transform(n / 2))
-            }
+            (Call::Transform(n), 1) if n > self.cutoff => halves(n, Call::Transform),
             (Call::Pass(n), 0) if n <= self.cutoff => Step::Work(n as Nanos * 10 / PASSED),
-            (Call::Pass(n), 0) => Step::Fork(Call::Pass(n / 2), Call::Pass(n / 2)),
+            (Call::Pass(n), 0) => halves(n, Call::Pass),
             _ => Step::End,
         }
     }

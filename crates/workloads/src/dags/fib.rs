@@ -1,19 +1,11 @@
 //! `fib` as a dag: each call forks, except at the leaves.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::fib::Fib;
 use tidegate_sim::Step;
 
 /// Time per call, excluding its children, in nanoseconds; the measured time was 0.76 ns.
 const CALL: u64 = 1;
-
-impl Simulated for Fib {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
-}
 
 impl Calls for Fib {
     type Call = u32;

@@ -5,54 +5,33 @@
 //! current layer. So layers unfold one after the other, as in the body, but one at a time rather
 //! than in batches.
 
-use super::Simulated;
+use super::Calls;
 use crate::intervals::layers::Layers;
 use crate::steps::time;
-use tidegate_sim::{Dag, Draft, Place, Step};
-
-/// The dag of the program `layers`: one draft per interval.
-#[derive(Clone, Copy, Debug)]
-pub struct LayersDag {
-    graph: Layers,
-}
+use std::rc::Rc;
+use tidegate_sim::{Draft, Place, Step};
 
 #[derive(Clone, Debug)]
-pub struct Task(Next);
-
-#[derive(Clone, Debug)]
-enum Next {
-    Begin,
-    /// Drafts the next layer, if any, and then the intervals of this layer.
-    Layer(u64),
-    /// Drafts the intervals of this layer, starting at this index. The vector holds the number of
-    /// incoming edges of each interval.
-    Drafts(u64, u64, Vec<u32>),
-    /// Does the work of the interval at this layer and index.
-    Work(u64, u64),
-    /// Releases the targets of an interval's edges. The fields are layer, index and next edge.
-    Edges(u64, u64, u64),
-    Join,
-    End,
+pub enum Call {
+    All,
+    /// Drafts the next layer, if any, and then the intervals of this layer. The slice holds the
+    /// number of incoming edges of each interval.
+    Layer(u64, Rc<[u32]>),
+    /// Does the work of the interval at this layer and index, and releases the targets of its
+    /// edges.
+    Interval(u64, u64),
 }
 
-impl Simulated for Layers {
-    type Dag = LayersDag;
-
-    fn dag(&self) -> LayersDag {
-        LayersDag { graph: *self }
-    }
-}
-
-impl LayersDag {
+impl Layers {
     /// Returns the draft name of an interval. These names are odd; the intervals that enclose a
     /// layer have even names.
     fn name(&self, layer: u64, place: u64) -> u64 {
-        2 * (layer * self.graph.width + place) + 1
+        2 * (layer * self.width + place) + 1
     }
 
-    fn layer(&self, layer: u64, place: Place) -> Step<Task> {
+    fn draft(&self, layer: u64, place: Place) -> Step<Call> {
         Step::Draft(Draft {
-            task: Task(Next::Layer(layer)),
+            task: Call::Layer(layer, self.before(layer).into()),
             name: 2 * layer,
             releases: u32::from(layer > 0),
             place,
@@ -60,64 +39,51 @@ impl LayersDag {
         })
     }
 
-    fn interval(&self, layer: u64, place: u64, before: u32) -> Step<Task> {
-        Step::Draft(Draft {
-            task: Task(Next::Work(layer, place)),
-            name: self.name(layer, place),
-            releases: before,
-            place: Place::Inside,
-            put: None,
-        })
-    }
-
-    /// Releases the target of this edge. After its last edge, the first interval of a layer also
-    /// releases the interval that encloses the next layer.
-    fn release(&self, layer: u64, place: u64, edge: u64) -> (Next, Step<Task>) {
-        let Layers { layers, edges, .. } = self.graph;
-        if layer + 1 == layers || edge > edges || (edge == edges && place > 0) {
-            return (Next::End, Step::End);
+    /// Returns the step of an interval that releases the target of this edge. After its last edge,
+    /// the first interval of a layer also releases the interval that encloses the next layer.
+    fn release(&self, layer: u64, place: u64, edge: u64) -> Step<Call> {
+        let next = layer + 1;
+        match edge {
+            _ if next == self.layers => Step::End,
+            _ if edge < self.edges => {
+                Step::Release(self.name(next, self.target(layer, place, edge)))
+            }
+            _ if edge == self.edges && place == 0 => Step::Release(2 * next),
+            _ => Step::End,
         }
-        let name = match edge < edges {
-            true => self.name(layer + 1, self.graph.target(layer, place, edge)),
-            false => 2 * (layer + 1),
-        };
-        (Next::Edges(layer, place, edge + 1), Step::Release(name))
     }
 }
 
-impl Dag for LayersDag {
-    type Task = Task;
+impl Calls for Layers {
+    type Call = Call;
 
-    fn root(&self) -> Task {
-        Task(Next::Begin)
+    fn first(&self) -> Call {
+        Call::All
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        let Layers { layers, width, .. } = self.graph;
-        let (next, step) = match std::mem::replace(&mut task.0, Next::End) {
-            Next::Begin => (Next::Join, self.layer(0, Place::Inside)),
-            Next::Layer(layer) => {
-                let drafts = Next::Drafts(layer, 0, self.graph.before(layer));
-                if layer + 1 == layers {
-                    task.0 = drafts;
-                    return self.next(task);
+    fn step(&self, call: Call, number: usize) -> Step<Call> {
+        match (call, number) {
+            (Call::All, 0) => self.draft(0, Place::Inside),
+            (Call::All, 1) => Step::Join,
+            (Call::All, _) => Step::End,
+            (Call::Layer(layer, before), _) => {
+                let next = layer + 1;
+                // The last layer has no next layer to draft.
+                match number + usize::from(next == self.layers) {
+                    0 => self.draft(next, Place::Beside),
+                    end if end == before.len() + 1 => Step::Join,
+                    past if past > before.len() => Step::End,
+                    interval => Step::Draft(Draft {
+                        task: Call::Interval(layer, interval as u64 - 1),
+                        name: self.name(layer, interval as u64 - 1),
+                        releases: before[interval - 1],
+                        place: Place::Inside,
+                        put: None,
+                    }),
                 }
-                (drafts, self.layer(layer + 1, Place::Beside))
             }
-            Next::Drafts(layer, place, before) if place < width => {
-                let waits = before[place as usize];
-                let draft = self.interval(layer, place, waits);
-                (Next::Drafts(layer, place + 1, before), draft)
-            }
-            Next::Drafts(..) | Next::Join => (Next::End, Step::Join),
-            Next::Work(layer, place) => {
-                let work = Step::Work(time(self.graph.length(layer, place)));
-                (Next::Edges(layer, place, 0), work)
-            }
-            Next::Edges(layer, place, edge) => self.release(layer, place, edge),
-            Next::End => (Next::End, Step::End),
-        };
-        task.0 = next;
-        step
+            (Call::Interval(layer, place), 0) => Step::Work(time(self.length(layer, place))),
+            (Call::Interval(layer, place), _) => self.release(layer, place, number as u64 - 1),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `loops` as a dag: loops run one after the other, and joins halve the items of each loop.
 
-use super::{Calls, CallsDag, Simulated};
+use super::calls::{Calls, halves};
 use crate::loops::Loops;
 use crate::runtime::HALVING_GRAIN;
 use tidegate_sim::{Nanos, Step};
@@ -13,14 +13,6 @@ pub enum Call {
     All,
     /// Handles this many items of a loop.
     Items(usize),
-}
-
-impl Simulated for Loops {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Calls for Loops {
@@ -36,10 +28,7 @@ impl Calls for Loops {
             (Call::Items(items), 0) if items <= HALVING_GRAIN => {
                 Step::Work(items.div_ceil(ITEMS_PER_NANO) as Nanos)
             }
-            (Call::Items(items), 0) => {
-                let half = items / 2;
-                Step::Fork(Call::Items(half), Call::Items(items - half))
-            }
+            (Call::Items(items), 0) => halves(items, Call::Items),
             _ => Step::End,
         }
     }

@@ -1,6 +1,6 @@
 //! `loopy` as a dag: a loop that spawns its subtasks, or joins that halve the range of subtasks.
 
-use super::{Calls, CallsDag, Simulated};
+use super::calls::{Calls, halves};
 use crate::loopy::Loopy;
 use crate::program::Form;
 use crate::steps;
@@ -12,14 +12,6 @@ pub enum Call {
     Loop,
     /// Runs this many subtasks with joins that halve the range.
     Halves(usize),
-}
-
-impl Simulated for Loopy {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Calls for Loopy {
@@ -37,10 +29,7 @@ impl Calls for Loopy {
             (Call::Loop, _) if number < self.n => Step::Spawn(Call::Halves(1)),
             (Call::Loop, _) if number == self.n => Step::Join,
             (Call::Halves(1), 0) => Step::Work(steps::time(self.steps)),
-            (Call::Halves(subtasks), 0) => {
-                let half = subtasks / 2;
-                Step::Fork(Call::Halves(half), Call::Halves(subtasks - half))
-            }
+            (Call::Halves(subtasks), 0) => halves(subtasks, Call::Halves),
             _ => Step::End,
         }
     }

@@ -1,7 +1,7 @@
 //! `lu` as a dag: each step factors a panel and then updates all later panels. The dag computes no
 //! matrix elements.
 
-use super::{Calls, CallsDag, Simulated};
+use super::calls::{Calls, halves};
 use crate::factors::lu::Lu;
 use tidegate_sim::{Nanos, Step};
 
@@ -19,14 +19,6 @@ pub enum Call {
     Blocks(usize),
     /// Applies the final row exchanges to a range of panels (the end is exclusive).
     Exchanges(usize, usize),
-}
-
-impl Simulated for Lu {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Lu {
@@ -73,18 +65,9 @@ impl Calls for Lu {
             }
             (Call::Panels(1, _), 0) => Step::Work(self.exchange_time(1) + self.solve()),
             (Call::Panels(1, blocks), _) => self.step(Call::Blocks(blocks), number - 1),
-            (Call::Panels(panels, blocks), 0) => {
-                let half = panels / 2;
-                Step::Fork(
-                    Call::Panels(half, blocks),
-                    Call::Panels(panels - half, blocks),
-                )
-            }
+            (Call::Panels(panels, blocks), 0) => halves(panels, |half| Call::Panels(half, blocks)),
             (Call::Blocks(1), 0) => Step::Work(self.product()),
-            (Call::Blocks(blocks), 0) => {
-                let half = blocks / 2;
-                Step::Fork(Call::Blocks(half), Call::Blocks(blocks - half))
-            }
+            (Call::Blocks(blocks), 0) => halves(blocks, Call::Blocks),
             (Call::Exchanges(first, end), 0) if end - first == 1 => {
                 Step::Work(self.exchange_time(self.blocks - end))
             }

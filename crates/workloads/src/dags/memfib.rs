@@ -2,20 +2,12 @@
 //! the call then frees the memory before it makes further calls. Each call forks, except at the
 //! leaves.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::memory::memfib::{Call, Hold, Memfib};
 use tidegate_sim::Step;
 
 /// Bytes written per nanosecond to memory that is in a cache.
 const BYTES_PER_NANO: u64 = 32;
-
-impl Simulated for Memfib {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
-}
 
 impl Calls for Memfib {
     type Call = Call;

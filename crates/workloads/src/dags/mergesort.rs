@@ -4,7 +4,7 @@
 //! All drafts exist from the beginning, whereas the parallel body creates a merger only when the
 //! first of its arrays is ready.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::locality::mergesort::Mergesort;
 use tidegate_sim::{Draft, Place, Step, Touch};
 
@@ -20,14 +20,6 @@ pub enum Call {
     /// Sorts this node's array, or merges the arrays of its children. Nodes are numbered as in a
     /// heap.
     Node(usize),
-}
-
-impl Simulated for Mergesort {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Mergesort {

@@ -41,10 +41,7 @@ mod uts;
 mod wavefront;
 
 pub use calls::{Calls, CallsDag};
-pub use layers::LayersDag;
-pub use quicksort::QuicksortDag;
 pub use recipe::RecipeDag;
-pub use sparselu::SparseluDag;
 
 use crate::program::Program;
 use tidegate_sim::Dag;

@@ -1,7 +1,7 @@
 //! `phases` as a dag: each round waits, works serially, and runs tasks in parallel with joins that
 //! halve the range.
 
-use super::{Calls, CallsDag, Simulated};
+use super::calls::{Calls, halves};
 use crate::phases::{First, Phases};
 use crate::steps;
 use tidegate_sim::{Nanos, Step};
@@ -12,22 +12,7 @@ const MILLISECOND: Nanos = 1_000_000;
 pub enum Call {
     Rounds,
     /// Runs this many tasks of a parallel phase.
-    Among(u64),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    Rest,
-    Serial,
-    Parallel,
-}
-
-impl Simulated for Phases {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
+    Among(usize),
 }
 
 impl Calls for Phases {
@@ -38,24 +23,22 @@ impl Calls for Phases {
     }
 
     fn step(&self, call: Call, number: usize) -> Step<Call> {
-        let parts = match self.first {
-            First::Serial => [Part::Rest, Part::Serial, Part::Parallel],
-            First::Parallel => [Part::Parallel, Part::Rest, Part::Serial],
+        // A round waits, then works serially, then runs its tasks; or it runs the tasks first.
+        let offset = match self.first {
+            First::Serial => 0,
+            First::Parallel => 2,
         };
         match (call, number) {
-            (Call::Rounds, _) if number as u64 / 3 < self.rounds => match parts[number % 3] {
+            (Call::Rounds, _) if number as u64 / 3 < self.rounds => match (number + offset) % 3 {
                 // A rest of zero length must be skipped, because it would still let other workers
                 // take the task.
-                Part::Rest if self.wait == 0 => Step::Join,
-                Part::Rest => Step::Rest(self.wait * MILLISECOND),
-                Part::Serial => Step::Work(steps::time(self.serial)),
-                Part::Parallel => Step::Call(Call::Among(self.tasks)),
+                0 if self.wait == 0 => Step::Join,
+                0 => Step::Rest(self.wait * MILLISECOND),
+                1 => Step::Work(steps::time(self.serial)),
+                _ => Step::Call(Call::Among(self.tasks as usize)),
             },
             (Call::Among(1), 0) => Step::Work(steps::time(self.parallel / self.tasks)),
-            (Call::Among(tasks), 0) => {
-                let half = tasks / 2;
-                Step::Fork(Call::Among(half), Call::Among(tasks - half))
-            }
+            (Call::Among(tasks), 0) => halves(tasks, Call::Among),
             _ => Step::End,
         }
     }

@@ -1,7 +1,7 @@
 //! `prefixsum` as a dag: each of the two passes halves the elements with joins, down to blocks. The
 //! dag computes no sums.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::prefixsum::{Prefixsum, half};
 use tidegate_sim::{Nanos, Step};
 
@@ -17,14 +17,6 @@ pub enum Call {
     /// Runs a pass. The fields are the number of elements handled in 10 ns, and the total number of
     /// elements.
     Pass(Nanos, usize),
-}
-
-impl Simulated for Prefixsum {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Calls for Prefixsum {

@@ -1,41 +1,31 @@
 //! `quicksort` as a dag. It partitions the elements as the tasks unfold, so the parts are as long
 //! as in a real run.
 
-use super::Simulated;
+use super::{Calls, CallsDag, Simulated};
 use crate::quicksort::{Quicksort, gaussian, partition};
 use std::cell::RefCell;
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::{Nanos, Step};
 
 /// Elements partitioned in 10 ns.
 const PARTITIONED: Nanos = 6;
 
-/// The dag of the program `quicksort`: a serial partition, then a fork.
+/// The elements at the beginning and now, and the most elements that a task sorts without a fork.
 #[derive(Clone, Debug)]
-pub struct QuicksortDag {
+pub struct Elements {
     original: Vec<u32>,
-    elements: RefCell<Vec<u32>>,
+    current: RefCell<Vec<u32>>,
     cutoff: usize,
 }
 
-/// What a task does next with a range of the elements (the end is exclusive).
-#[derive(Clone, Copy, Debug)]
-pub enum Task {
-    /// Partitions the range, or sorts it if it is short.
-    Part(usize, usize),
-    /// Sorts the parts before and after the pivot. The second number is the pivot's index.
-    Sides(usize, usize, usize),
-    Over,
-}
-
 impl Simulated for Quicksort {
-    type Dag = QuicksortDag;
+    type Dag = CallsDag<Elements>;
 
-    fn dag(&self) -> QuicksortDag {
-        QuicksortDag {
+    fn dag(&self) -> Self::Dag {
+        CallsDag(Elements {
             original: gaussian(self.n, self.seed),
-            elements: RefCell::default(),
+            current: RefCell::default(),
             cutoff: self.cutoff,
-        }
+        })
     }
 }
 
@@ -46,31 +36,27 @@ fn sort(length: usize) -> Nanos {
     length as Nanos * Nanos::from(halvings)
 }
 
-impl Dag for QuicksortDag {
-    type Task = Task;
+impl Calls for Elements {
+    /// A range of the elements (the end is exclusive).
+    type Call = (usize, usize);
 
-    fn root(&self) -> Task {
-        self.elements.borrow_mut().clone_from(&self.original);
-        Task::Part(0, self.original.len())
+    fn first(&self) -> Self::Call {
+        self.current.borrow_mut().clone_from(&self.original);
+        (0, self.original.len())
     }
 
-    fn next(&self, task: &mut Task) -> Step<Task> {
-        match *task {
-            Task::Part(start, end) if end - start <= self.cutoff => {
-                *task = Task::Over;
-                Step::Work(sort(end - start))
-            }
-            Task::Part(start, end) => {
-                let mut elements = self.elements.borrow_mut();
+    fn step(&self, (start, end): Self::Call, number: usize) -> Step<Self::Call> {
+        let length = end - start;
+        match number {
+            0 if length <= self.cutoff => Step::Work(sort(length)),
+            0 => Step::Work(length as Nanos * 10 / PARTITIONED),
+            1 if length > self.cutoff => {
+                let mut elements = self.current.borrow_mut();
                 let (less, _) = partition(&mut elements[start..end]);
-                *task = Task::Sides(start, start + less.len(), end);
-                Step::Work((end - start) as Nanos * 10 / PARTITIONED)
+                let pivot = start + less.len();
+                Step::Fork((start, pivot), (pivot + 1, end))
             }
-            Task::Sides(start, pivot, end) => {
-                *task = Task::Over;
-                Step::Fork(Task::Part(start, pivot), Task::Part(pivot + 1, end))
-            }
-            Task::Over => Step::End,
+            _ => Step::End,
         }
     }
 }

@@ -1,18 +1,10 @@
 //! `seriesparallel` as a dag: each part is a task. A part with several leaves forks its two halves
 //! or calls them in series.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::seriesparallel::{Part, Seriesparallel, Shape};
 use crate::steps::time;
 use tidegate_sim::Step;
-
-impl Simulated for Seriesparallel {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
-}
 
 impl Calls for Seriesparallel {
     type Call = Part;

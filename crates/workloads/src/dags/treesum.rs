@@ -1,19 +1,11 @@
 //! `treesum` as a dag: every node forks, including leaves.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::treesum::Treesum;
 use tidegate_sim::Step;
 
 /// Time per node, excluding its children, in nanoseconds.
 const NODE: u64 = 2;
-
-impl Simulated for Treesum {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
-}
 
 impl Calls for Treesum {
     /// A position in the tree. Positions are numbered level by level; those after the last node are

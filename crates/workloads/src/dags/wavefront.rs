@@ -4,7 +4,7 @@
 //! below. So only blocks on the wavefront are in memory. The parallel body creates rows in batches
 //! instead, which takes more memory but creates the rows in order.
 
-use super::{Calls, CallsDag, Simulated};
+use super::Calls;
 use crate::intervals::wavefront::Wavefront;
 use tidegate_sim::{Draft, Place, Step};
 
@@ -16,14 +16,6 @@ pub enum Call {
     All,
     /// Computes the block at this row and column.
     Block(u64, u64),
-}
-
-impl Simulated for Wavefront {
-    type Dag = CallsDag<Self>;
-
-    fn dag(&self) -> CallsDag<Self> {
-        CallsDag(*self)
-    }
 }
 
 impl Wavefront {
