@@ -201,15 +201,17 @@ impl Form {
     }
 }
 
-/// Implements the part of [`Program`] that concerns its parameters. Each row names
-/// a field, and describes the parameter that sets it.
+/// Implements the part of [`Program`] that concerns its parameters. Each row names a field, and
+/// describes the parameter that sets it. The last row may be `..field = value;`, for a field that no
+/// parameter sets.
 macro_rules! parameters {
-    ($($field:ident = $parameter:expr;)*) => {
+    ($($field:ident = $parameter:expr;)* $(..$constant:ident = $value:expr;)?) => {
         const PARAMETERS: &'static [$crate::Parameter] = &[$($parameter),*];
 
         fn from_values(values: &$crate::Values) -> Result<Self, $crate::ParameterError> {
             let program = Self {
                 $($field: $crate::parameter::Setting::read(values, $parameter.name)?,)*
+                $($constant: $value)?
             };
             program.check()?;
             Ok(program)

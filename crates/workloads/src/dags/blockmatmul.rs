@@ -26,7 +26,7 @@ impl Blockmatmul {
     fn draft(&self, block: usize, pair: usize, place: Place) -> Step<Call> {
         let name = self.name(block, pair);
         let step = pair / self.panel;
-        let part = (self.rank(block), self.grid.count());
+        let part = (self.rank(block), self.grid().count());
         Step::Draft(Draft {
             task: Call::Chain(block, pair),
             name,
@@ -38,8 +38,8 @@ impl Blockmatmul {
 
     fn touch(&self, matrix: usize, block: usize, writes: bool) -> Step<Call> {
         Step::Touch(Touch {
-            name: (matrix * self.grid.count() + block) as u64,
-            bytes: (self.grid.area() * size_of::<f32>()) as u64,
+            name: (matrix * self.grid().count() + block) as u64,
+            bytes: (self.grid().area() * size_of::<f32>()) as u64,
             writes,
         })
     }
@@ -50,7 +50,7 @@ impl Blockmatmul {
         match part {
             0 => self.touch(0, matrix::number(row, pair), false),
             1 => self.touch(1, matrix::number(pair, column), false),
-            _ => Step::Work((self.grid.area() * self.grid.block) as u64 / A_NANOSECOND),
+            _ => Step::Work((self.grid().area() * self.grid().block) as u64 / A_NANOSECOND),
         }
     }
 }
@@ -64,21 +64,23 @@ impl Calls for Blockmatmul {
 
     fn step(&self, call: Call, number: usize) -> Step<Call> {
         let (block, first) = match call {
-            Call::All if number < self.grid.count() => return self.draft(number, 0, Place::Inside),
-            Call::All if number == self.grid.count() => return Step::Join,
+            Call::All if number < self.grid().count() => {
+                return self.draft(number, 0, Place::Inside);
+            }
+            Call::All if number == self.grid().count() => return Step::Join,
             Call::All => return Step::End,
             Call::Chain(block, first) => (block, first),
         };
-        let end = (first + self.panel).min(self.grid.blocks);
+        let end = (first + self.panel).min(self.grid().blocks);
         let multiplied = 3 * (end - first);
         match number {
             _ if number < multiplied => self.multiply(block, first + number / 3, number % 3),
             _ if number == multiplied => self.touch(2, block, true),
             // The next step of the chain may run when this one ends.
-            _ if number == multiplied + 1 && end < self.grid.blocks => {
+            _ if number == multiplied + 1 && end < self.grid().blocks => {
                 self.draft(block, end, Place::Beside)
             }
-            _ if number == multiplied + 2 && end < self.grid.blocks => {
+            _ if number == multiplied + 2 && end < self.grid().blocks => {
                 Step::Release(self.name(block, end))
             }
             _ => Step::End,

@@ -52,16 +52,16 @@ impl Calls for Lu {
 
     fn step(&self, call: Call, number: usize) -> Step<Call> {
         match (call, number) {
-            (Call::All, _) if number < 2 * self.blocks => {
-                let left = self.blocks - number / 2;
+            (Call::All, _) if number < 2 * self.blocks() => {
+                let left = self.blocks() - number / 2;
                 match number % 2 {
                     0 => Step::Work(self.panel_time(left)),
                     _ if left == 1 => Step::Join,
                     _ => Step::Call(Call::Panels(left - 1, left - 1)),
                 }
             }
-            (Call::All, _) if number == 2 * self.blocks => {
-                Step::Call(Call::Exchanges(0, self.blocks))
+            (Call::All, _) if number == 2 * self.blocks() => {
+                Step::Call(Call::Exchanges(0, self.blocks()))
             }
             (Call::Panels(1, _), 0) => Step::Work(self.exchange_time(1) + self.solve()),
             (Call::Panels(1, blocks), _) => self.step(Call::Blocks(blocks), number - 1),
@@ -69,7 +69,7 @@ impl Calls for Lu {
             (Call::Blocks(1), 0) => Step::Work(self.product()),
             (Call::Blocks(blocks), 0) => halves(blocks, Call::Blocks),
             (Call::Exchanges(first, end), 0) if end - first == 1 => {
-                Step::Work(self.exchange_time(self.blocks - end))
+                Step::Work(self.exchange_time(self.blocks() - end))
             }
             (Call::Exchanges(first, end), 0) => {
                 let middle = first + (end - first) / 2;

@@ -17,8 +17,8 @@
 use std::io;
 
 use super::{FACTORED, Placed, block, entries, factored, triangles};
-use crate::parameter::{Kind::Integer, Parameter, ParameterError, Values, named, positional, seed};
-use crate::program::{Answer, Field, Form, Program, answer};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional, seed};
+use crate::program::{Answer, Field, Form, Program, parameters};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
 use crate::way::{Way, each};
@@ -29,8 +29,8 @@ const MOST_ROWS: u64 = 1 << 15;
 /// The program `lu`, which factors a dense matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Lu {
-    /// Blocks per row.
-    pub blocks: usize,
+    /// Number of rows and columns, a multiple of `side`.
+    pub n: usize,
     /// Rows per block, which is also the number of columns per block.
     pub side: usize,
     /// The seed for the matrix.
@@ -48,8 +48,9 @@ pub struct Input {
 }
 
 impl Lu {
-    const fn rows(&self) -> usize {
-        self.blocks * self.side
+    /// Returns the number of blocks per row.
+    pub(crate) const fn blocks(&self) -> usize {
+        self.n / self.side
     }
 
     const fn area(&self) -> usize {
@@ -57,10 +58,10 @@ impl Lu {
     }
 
     fn panel(&self, number: usize) -> Vec<f64> {
-        let elements = 0..self.rows() * self.side;
+        let elements = 0..self.n * self.side;
         let element = |at: usize| {
             let (row, column) = (at / self.side, number * self.side + at % self.side);
-            uniform(self.seed, (row * self.rows() + column) as u64)
+            uniform(self.seed, (row * self.n + column) as u64)
         };
         elements.map(element).collect()
     }
@@ -139,7 +140,7 @@ impl Lu {
 
     /// Returns where each row of the matrix is after all exchanges.
     fn places(&self, pivots: &[usize]) -> Vec<usize> {
-        let mut rows: Vec<_> = (0..self.rows()).collect();
+        let mut rows: Vec<_> = (0..self.n).collect();
         for (row, pivot) in pivots.iter().enumerate() {
             rows.swap(row, row - row % self.side + pivot);
         }
@@ -161,54 +162,35 @@ impl Lu {
 impl Program for Lu {
     const NAME: &'static str = "lu";
     const SUMMARY: &'static str = "blocked dense LU factorization with pivoting";
-    const PARAMETERS: &'static [Parameter] = &[
-        positional(
-            "n",
-            Integer(1, MOST_ROWS),
-            ["96", "1024", "1024"],
-            "rows and columns of the matrix, a multiple of block",
-        ),
-        named(
-            "block",
-            Integer(1, MOST_ROWS),
-            ["16", "32", "32"],
-            "rows and columns of a block",
-        ),
-        seed("seed of the matrix"),
-    ];
+    parameters! {
+        n = positional("n", Integer(1, MOST_ROWS), ["96", "1024", "1024"],
+            "rows and columns of the matrix, a multiple of block");
+        side = named("block", Integer(1, MOST_ROWS), ["16", "32", "32"],
+            "rows and columns of a block");
+        seed = seed("seed of the matrix");
+    }
     const RESULT: &'static [Field] = FACTORED;
 
     type Input = Input;
     type Output = ();
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let n = values.integer("n")? as usize;
-        let side = values.integer("block")? as usize;
-        if n % side != 0 {
-            let expected = format!("a multiple of block, which is {side}");
-            return Err(ParameterError::invalid(n, "n", expected));
+    fn check(&self) -> Result<(), ParameterError> {
+        let Self { n, side, .. } = *self;
+        if n % side == 0 {
+            return Ok(());
         }
-        Ok(Self {
-            blocks: n / side,
-            side,
-            seed: values.integer("seed")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.rows().into()),
-            ("block", self.side.into()),
-            ("seed", self.seed.into()),
-        ])
+        let expected = format!("a multiple of block, which is {side}");
+        Err(ParameterError::invalid(n, "n", expected))
     }
 
     fn prepare(&self) -> io::Result<Input> {
-        let original: Vec<_> = (0..self.blocks).map(|number| self.panel(number)).collect();
+        let original: Vec<_> = (0..self.blocks())
+            .map(|number| self.panel(number))
+            .collect();
         Ok(Input {
             panels: original.clone(),
             original,
-            pivots: vec![0; self.rows()],
+            pivots: vec![0; self.n],
         })
     }
 
@@ -230,8 +212,8 @@ impl Program for Lu {
         let (original, panels) = (self.placed(&input.original), self.placed(&input.panels));
         let matrix = entries(self.side, &original);
         let matrix = matrix.map(|(row, column, value)| (places[row], column, value));
-        let (lower, upper) = triangles(self.rows(), entries(self.side, &panels));
-        factored(self.rows(), f64::EPSILON, matrix, lower, upper)
+        let (lower, upper) = triangles(self.n, entries(self.side, &panels));
+        factored(self.n, f64::EPSILON, matrix, lower, upper)
     }
 }
 
@@ -241,7 +223,7 @@ mod tests {
 
     fn program(blocks: usize, side: usize) -> (Lu, Input) {
         let program = Lu {
-            blocks,
+            n: blocks * side,
             side,
             seed: 3,
         };
@@ -265,7 +247,7 @@ mod tests {
     fn lu_factors_reproduce_the_matrix() {
         for (blocks, side) in [(1, 1), (1, 7), (2, 3), (5, 4), (20, 1)] {
             let (program, mut input) = program(blocks, side);
-            let factored = program.rows() == 1;
+            let factored = program.n == 1;
             assert_eq!(program.answer(&input, &())["factored"], factored);
             program.serial(&mut input);
             assert_eq!(

@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 use crate::grande::{Kernel, Size};
 use crate::parameter::{
     Kind::{Choice, Integer},
-    Parameter, ParameterError, Values, named, positional,
+    Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, Reference, answer, field};
+use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
 use crate::runtime::Runtime;
 
 /// A kernel with a parallel version that is made of intervals.
@@ -39,8 +39,11 @@ pub struct Grande<K> {
     kernel: PhantomData<fn() -> K>,
 }
 
-/// The problem sizes of kernels that support all of them.
-pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
+impl Words for Size {
+    const ALL: &'static [Self] = &[Self::Test, Self::A, Self::B, Self::C];
+    const NAMES: &'static [&'static str] = &["test", "A", "B", "C"];
+}
+
 /// The value of the field `figure` if the figure matches the reference.
 const REACHED: &str = "that of the reference";
 
@@ -51,20 +54,13 @@ fn figure_is(what: String) -> Answer {
 impl<K: Composed> Program for Grande<K> {
     const NAME: &'static str = K::NAME;
     const SUMMARY: &'static str = K::SUMMARY;
-    const PARAMETERS: &'static [Parameter] = &[
-        positional(
-            "problem",
-            Choice(K::PROBLEMS),
-            ["test", "A", K::PROBLEMS[K::PROBLEMS.len() - 1]],
-            "the benchmark's problem size",
-        ),
-        named(
-            "pieces",
-            Integer(1, 1_000_000),
-            K::PIECES,
-            "maximum number of intervals per phase",
-        ),
-    ];
+    parameters! {
+        size = positional("problem", Choice(K::PROBLEMS),
+            ["test", "A", K::PROBLEMS[K::PROBLEMS.len() - 1]], "the benchmark's problem size");
+        pieces = named("pieces", Integer(1, 1_000_000), K::PIECES,
+            "maximum number of intervals per phase");
+        ..kernel = PhantomData;
+    }
     const RESULT: &'static [Field] = &[field(
         "figure",
         "the reference result, or the deviation from it",
@@ -73,26 +69,6 @@ impl<K: Composed> Program for Grande<K> {
 
     type Input = K;
     type Output = K::Figure;
-
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        Ok(Self {
-            size: match values.choice("problem")? {
-                "A" => Size::A,
-                "B" => Size::B,
-                "C" => Size::C,
-                _ => Size::Test,
-            },
-            pieces: values.integer("pieces")? as usize,
-            kernel: PhantomData,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("problem", K::PROBLEMS[self.size as usize].into()),
-            ("pieces", self.pieces.into()),
-        ])
-    }
 
     fn prepare(&self) -> io::Result<K> {
         Ok(K::new(self.size))

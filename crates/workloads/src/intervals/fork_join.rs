@@ -4,19 +4,19 @@
 //! In `crypt`, each piece has two intervals: the second decrypts the output of the first as soon as
 //! the first has ended.
 
-use super::composed::ALL_PROBLEMS;
 use super::{Composed, piece};
 use crate::grande::crypt::{BLOCK, crypt};
 use crate::grande::montecarlo::paths;
 use crate::grande::raytracer::row;
 use crate::grande::series::coefficients;
-use crate::grande::{Crypt, MonteCarlo, RayTracer, Series};
+use crate::grande::{Crypt, MonteCarlo, RayTracer, Series, Size};
+use crate::parameter::Words;
 use crate::runtime::Runtime;
 
 impl Composed for Crypt {
     const SUMMARY: &'static str = "Java Grande: IDEA encryption and decryption";
 
-    const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
+    const PROBLEMS: &'static [&'static str] = Size::NAMES;
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         let piece = piece(self.plain.len() / BLOCK, pieces) * BLOCK;
@@ -43,7 +43,7 @@ impl Composed for Crypt {
 impl Composed for Series {
     const SUMMARY: &'static str = "Java Grande: Fourier coefficients of (x + 1)^x";
 
-    const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
+    const PROBLEMS: &'static [&'static str] = Size::NAMES;
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         each_piece::<R, _>(fork, &mut self.coefficients, pieces, coefficients);

@@ -5,18 +5,18 @@ use std::sync::RwLock;
 
 use tidegate::interval::{Interval, Scope};
 
-use super::composed::ALL_PROBLEMS;
 use super::rows::unfold;
 use super::{BATCH, Composed, piece, read, write};
-use crate::grande::Sor;
 use crate::grande::sor::{SWEEPS, relax};
+use crate::grande::{Size, Sor};
 use crate::intervals::stencil::after_neighbours;
+use crate::parameter::Words;
 use crate::runtime::Runtime;
 
 impl Composed for Sor {
     const SUMMARY: &'static str = "Java Grande: successive over-relaxation, by rows";
 
-    const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
+    const PROBLEMS: &'static [&'static str] = Size::NAMES;
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         let length = self.length();

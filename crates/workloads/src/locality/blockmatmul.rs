@@ -16,10 +16,8 @@ use std::io;
 
 use super::{Hints, Locality};
 use crate::matrix::{self, Grid};
-use crate::parameter::{
-    Kind::Integer, Parameter, ParameterError, Setting, Values, named, positional,
-};
-use crate::program::{Answer, Field, Program, answer, field};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional};
+use crate::program::{Answer, Field, Program, answer, field, parameters};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
 
@@ -29,8 +27,10 @@ const MOST_ROWS: u64 = matrix::most_rows(f32::MANTISSA_DIGITS);
 /// The program `blockmatmul`, which multiplies two matrices in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Blockmatmul {
-    /// The number of blocks per row, which is a power of two, and the size of a block.
-    pub(crate) grid: Grid,
+    /// Number of rows and columns: `block` times a power of two.
+    pub(crate) n: usize,
+    /// Rows per block, which is also the number of columns per block.
+    pub(crate) block: usize,
     /// How many pairs of blocks each task multiplies.
     pub(crate) panel: usize,
     /// The seed for the matrices.
@@ -48,25 +48,32 @@ pub struct Input {
 }
 
 impl Blockmatmul {
+    pub(crate) fn grid(&self) -> Grid {
+        Grid {
+            blocks: self.n / self.block,
+            block: self.block,
+        }
+    }
+
     /// Returns the number of tasks per chain.
     pub(crate) fn steps(&self) -> usize {
-        self.grid.blocks.div_ceil(self.panel)
+        self.grid().blocks.div_ceil(self.panel)
     }
 
     /// Runs one task: adds the products of its pairs of blocks to a block of C.
     fn step(&self, (a, b): (&[f32], &[f32]), block: usize, step: usize, c: &mut [f32]) {
-        let (row, column) = matrix::place(block);
+        let (grid, (row, column)) = (self.grid(), matrix::place(block));
         let first = step * self.panel;
-        for middle in first..(first + self.panel).min(self.grid.blocks) {
-            let a = self.grid.of(a, matrix::number(row, middle));
-            let b = self.grid.of(b, matrix::number(middle, column));
-            self.grid.multiply(a, b, c);
+        for middle in first..(first + self.panel).min(grid.blocks) {
+            let a = grid.of(a, matrix::number(row, middle));
+            let b = grid.of(b, matrix::number(middle, column));
+            grid.multiply(a, b, c);
         }
     }
 
     /// Returns the rank of a block of C if quadrants 0 and 3 come first, then 1 and 2.
     pub(crate) fn rank(&self, block: usize) -> usize {
-        let quarter = self.grid.count() / 4;
+        let quarter = self.grid().count() / 4;
         match block.checked_div(quarter) {
             Some(quadrant) => [0, 2, 3, 1][quadrant] * quarter + block % quarter,
             None => block,
@@ -84,7 +91,7 @@ struct Chains<'a> {
 impl Chains<'_> {
     fn place(&self, block: usize, step: usize) -> Option<tidegate::PlaceId> {
         let program = self.program;
-        let part = (program.rank(block), program.grid.count());
+        let part = (program.rank(block), program.grid().count());
         self.hints.place(part, step, block * program.steps() + step)
     }
 
@@ -121,65 +128,35 @@ impl Chains<'_> {
 impl Program for Blockmatmul {
     const NAME: &'static str = "blockmatmul";
     const SUMMARY: &'static str = "blocked matrix multiplication, one chain of tasks per block";
-    const PARAMETERS: &'static [Parameter] = &[
-        positional(
-            "n",
-            Integer(1, MOST_ROWS),
-            ["64", "1024", "2048"],
-            "rows and columns of the matrices: block times a power of two",
-        ),
-        named(
-            "block",
-            Integer(1, MOST_ROWS),
-            ["8", "32", "32"],
-            "rows and columns of a block",
-        ),
-        named(
-            "panel",
-            Integer(1, MOST_ROWS),
-            ["2", "8", "8"],
-            "pairs of blocks that a task multiplies",
-        ),
-        Locality::PARAMETER,
-        Locality::SEED,
-    ];
+    parameters! {
+        n = positional("n", Integer(1, MOST_ROWS), ["64", "1024", "2048"],
+            "rows and columns of the matrices: block times a power of two");
+        block = named("block", Integer(1, MOST_ROWS), ["8", "32", "32"],
+            "rows and columns of a block");
+        panel = named("panel", Integer(1, MOST_ROWS), ["2", "8", "8"],
+            "pairs of blocks that a task multiplies");
+        locality = Locality::PARAMETER;
+        seed = Locality::SEED;
+    }
     const RESULT: &'static [Field] = &[field("checksum", "hash of the product")];
 
     type Input = Input;
     type Output = ();
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let n = values.integer("n")? as usize;
-        let block = values.integer("block")? as usize;
-        let blocks = n / block;
-        if blocks * block != n || !blocks.is_power_of_two() {
-            let expected = format!("block, which is {block}, times a power of two");
-            return Err(ParameterError::invalid(n, "n", expected));
+    fn check(&self) -> Result<(), ParameterError> {
+        let Grid { blocks, block } = self.grid();
+        if blocks * block == self.n && blocks.is_power_of_two() {
+            return Ok(());
         }
-        Ok(Self {
-            grid: Grid { blocks, block },
-            panel: values.integer("panel")? as usize,
-            seed: values.integer("seed")?,
-            locality: Setting::read(values, "locality")?,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        let Grid { blocks, block } = self.grid;
-        answer([
-            ("n", (blocks * block).into()),
-            ("block", block.into()),
-            ("panel", self.panel.into()),
-            ("locality", self.locality.name().into()),
-            ("seed", self.seed.into()),
-        ])
+        let expected = format!("block, which is {block}, times a power of two");
+        Err(ParameterError::invalid(self.n, "n", expected))
     }
 
     fn prepare(&self) -> io::Result<Input> {
         Ok(Input {
-            a: self.grid.random(self.seed),
-            b: self.grid.random(self.seed.wrapping_add(1)),
-            c: vec![0.0; self.grid.elements()],
+            a: self.grid().random(self.seed),
+            b: self.grid().random(self.seed.wrapping_add(1)),
+            c: vec![0.0; self.grid().elements()],
         })
     }
 
@@ -188,7 +165,7 @@ impl Program for Blockmatmul {
     }
 
     fn serial(&self, Input { a, b, c }: &mut Input) {
-        for (block, c) in c.chunks_exact_mut(self.grid.area()).enumerate() {
+        for (block, c) in c.chunks_exact_mut(self.grid().area()).enumerate() {
             (0..self.steps()).for_each(|step| self.step((a, b), block, step, c));
         }
     }
@@ -200,7 +177,7 @@ impl Program for Blockmatmul {
             factors: (a, b),
         };
         R::scope(|scope| {
-            for (block, c) in c.chunks_exact_mut(self.grid.area()).enumerate() {
+            for (block, c) in c.chunks_exact_mut(self.grid().area()).enumerate() {
                 chains.spawn::<R>(scope, block, 0, c);
             }
         });
@@ -228,7 +205,8 @@ mod tests {
 
     fn program(blocks: usize, block: usize, panel: usize) -> Blockmatmul {
         Blockmatmul {
-            grid: Grid { blocks, block },
+            n: blocks * block,
+            block,
             panel,
             seed: 5,
             locality: Locality::Ignorant,
@@ -243,7 +221,7 @@ mod tests {
             program.serial(&mut input);
             let element = |matrix: &[f32], row: usize, column: usize| {
                 let number = matrix::number(row / block, column / block);
-                program.grid.of(matrix, number)[row % block * block + column % block]
+                program.grid().of(matrix, number)[row % block * block + column % block]
             };
             let n = blocks * block;
             for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {

@@ -15,10 +15,8 @@ use std::marker::PhantomData;
 
 use super::Way;
 use crate::matrix::{self, Grid};
-use crate::parameter::{
-    Kind::Integer, Parameter, ParameterError, Setting, Values, named, positional, seed,
-};
-use crate::program::{Answer, Field, Form, Program, Reference, answer, field};
+use crate::parameter::{Kind::Integer, ParameterError, named, positional, seed};
+use crate::program::{Answer, Field, Form, Program, Reference, answer, field, parameters};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
@@ -103,22 +101,15 @@ impl<S> Product<S> {
 impl<S: Scheme> Program for Product<S> {
     const NAME: &'static str = S::NAME;
     const SUMMARY: &'static str = S::SUMMARY;
-    const PARAMETERS: &'static [Parameter] = &[
-        positional(
-            "n",
-            Integer(1, MOST_ROWS),
-            S::ROWS,
-            "rows and columns of the matrices, a power of two",
-        ),
-        named(
-            "cutoff",
-            Integer(1, MOST_ROWS),
-            ["8", "64", "64"],
-            "rows that are multiplied without recursion",
-        ),
-        seed("seed of the matrices"),
-        Form::parameter("join"),
-    ];
+    parameters! {
+        n = positional("n", Integer(1, MOST_ROWS), S::ROWS,
+            "rows and columns of the matrices, a power of two");
+        cutoff = named("cutoff", Integer(1, MOST_ROWS), ["8", "64", "64"],
+            "rows that are multiplied without recursion");
+        seed = seed("seed of the matrices");
+        form = Form::parameter("join");
+        ..scheme = PhantomData;
+    }
     const RESULT: &'static [Field] = &[field(
         "checksum",
         "weighted sum of the product's elements, modulo 2^64",
@@ -127,25 +118,8 @@ impl<S: Scheme> Program for Product<S> {
     type Input = Input;
     type Output = ();
 
-    fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let n = values.integer("n")? as usize;
-        ParameterError::unless_power_of_two(n, "n")?;
-        Ok(Self {
-            n,
-            cutoff: values.integer("cutoff")? as usize,
-            seed: values.integer("seed")?,
-            form: Setting::read(values, "form")?,
-            scheme: PhantomData,
-        })
-    }
-
-    fn parameters(&self) -> Answer {
-        answer([
-            ("n", self.n.into()),
-            ("cutoff", self.cutoff.into()),
-            ("seed", self.seed.into()),
-            ("form", self.form.name().into()),
-        ])
+    fn check(&self) -> Result<(), ParameterError> {
+        ParameterError::unless_power_of_two(self.n, "n")
     }
 
     fn prepare(&self) -> io::Result<Input> {
