@@ -37,7 +37,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("memory", "tidegate", 50, "programs::random_programs_stay_within_bounds"),
     Soak("memory-asks", "tidegate", 10, "basics::very_many_tasks_ask_at_once"),
     Soak("memory-shared", "tidegate", 50, "programs::random_programs_share_pool_within_budget"),
-    Soak("memory-plan", "tidegate-policy", 20, "random_plans_stay_within_bounds"),
+    Soak("memory-plan", "tidegate-policy", 20, "plan::random_plans_stay_within_bounds"),
     Soak("memory-sim", "tidegate-sim", 25, "random_dags_respect_memory_bounds"),
     Soak("bounds", "tidegate-sim", 50, "random_runs_keep_all_bounds"),
     Soak("scale", "tidegate-sim", 500, "memory_covers_only_active_tasks"),

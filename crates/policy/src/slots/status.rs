@@ -2,7 +2,7 @@
 //!
 //! [`TRANSITIONS`] is the only list of legal transitions. `Ledger::mark`, the only function that
 //! writes a status, asserts in debug builds that the transition is in the table.
-//! `tests/transitions.rs` checks that every row occurs, and `tests/architecture.rs` that
+//! `tests/all/transitions.rs` checks that every row occurs, and `tests/all/architecture.rs` that
 //! ARCHITECTURE.md has the diagram of the table.
 
 use core::fmt;

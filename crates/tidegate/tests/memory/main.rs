@@ -5,7 +5,7 @@ mod basics;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 mod faults;
 mod hybrid;
-#[path = "../../../policy/tests/programs/mod.rs"]
+#[path = "../../../policy/tests/all/programs/mod.rs"]
 mod made;
 mod programs;
 mod seen;

@@ -1,13 +1,9 @@
 //! Runs random programs on a simulated machine that follows the plan. They must end, in the right
 //! order and within their bounds.
 
-mod machine;
-mod programs;
-mod soak;
-
-use machine::{Machine, State};
-use programs::{Step, body, serial, span, with_unrelated, without_reservations};
-use soak::soak;
+use crate::machine::{Machine, State};
+use crate::programs::{Step, body, serial, span, with_unrelated, without_reservations};
+use crate::soak::soak;
 use tidegate_policy::Rng;
 
 /// Runs random programs on a machine and returns their peak of declared memory, in bytes.

@@ -22,7 +22,7 @@ mod state_diagram {
 
     #[test]
     fn is_printed_from_the_table() {
-        let page = include_str!("../../../ARCHITECTURE.md").replace('\r', "");
+        let page = include_str!("../../../../ARCHITECTURE.md").replace('\r', "");
         let diagram = diagram();
         assert!(
             page.contains(&format!("```mermaid\n{diagram}```\n")),

@@ -145,7 +145,7 @@ fn table() -> String {
 
 #[test]
 fn documented_comparison_matches_the_model() {
-    let page = include_str!("../../../docs/desire.md").replace('\r', "");
+    let page = include_str!("../../../../docs/desire.md").replace('\r', "");
     assert!(
         page.contains(&table()),
         "put this into docs/desire.md:\n{}",

@@ -1,10 +1,8 @@
 //! Runs random programs under a budget. They must end and stay within the budget, no matter in
 //! which order their tasks run.
 
-mod programs;
-mod soak;
-
-use programs::{Step, body, serial};
+use crate::programs::{Step, body, serial};
+use crate::soak::soak;
 use std::collections::VecDeque;
 use tidegate_policy::Rng;
 use tidegate_policy::memory::book::{Answer, Book, Reservation, Scope, Task, Until};
@@ -152,7 +150,7 @@ impl Run {
 /// The budget of each program is at least the peak of its serial run.
 #[test]
 fn every_program_ends_within_budget() {
-    for seed in 0..soak::soak(500, "random programs under a budget") {
+    for seed in 0..soak(500, "random programs under a budget") {
         let mut rng = Rng::new(seed);
         let program = body(&mut rng, 5);
         let s1 = serial(&program);
