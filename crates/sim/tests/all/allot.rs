@@ -1,7 +1,6 @@
 //! Checks after every event that the allotments keep the promises of their rule.
 
-mod support;
-
+use crate::support::soak;
 use tidegate_policy::Rng;
 use tidegate_sim::allot::{Broken, Share, broken};
 use tidegate_sim::{Allot, AllotState};
@@ -47,7 +46,7 @@ fn random_sequence(seed: u64) {
 
 #[test]
 fn allotments_keep_their_rule_promises() {
-    for seed in 1..=support::soak(1_000, "sequences of events") {
+    for seed in 1..=soak(1_000, "sequences of events") {
         random_sequence(seed);
     }
 }

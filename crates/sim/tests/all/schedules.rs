@@ -1,8 +1,6 @@
 //! Properties of every schedule.
 
-mod support;
-
-use support::{Phases, Random, alone, greedy, whole};
+use crate::support::{Phases, Random, alone, greedy, whole};
 use tidegate_policy::StealAmount;
 use tidegate_sim::{
     Dag, Job, JobOutcome, Outcome, Settings, Step, Width, WorkSpan, run, run_telling,

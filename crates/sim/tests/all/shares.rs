@@ -1,8 +1,6 @@
 //! Several jobs on one machine.
 
-mod support;
-
-use support::{Phases, Random, greedy};
+use crate::support::{Phases, Random, greedy};
 use tidegate_policy::DesirePolicy;
 use tidegate_sim::{Allot, Costs, Job, JobOutcome, Nanos, Outcome, Settings, Width, WorkSpan, run};
 

@@ -1,8 +1,6 @@
 //! Different programs on one machine.
 
-mod support;
-
-use support::{Phases, Random, greedy};
+use crate::support::{Phases, Random, greedy};
 use tidegate_sim::{AnyDag, Job, Nanos, Width, WorkSpan, run, run_mix};
 
 const MS: Nanos = 1_000_000;

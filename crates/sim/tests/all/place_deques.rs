@@ -1,8 +1,6 @@
 //! Places whose workers share a deque.
 
-mod support;
-
-use support::{Phases, Random, alone, whole};
+use crate::support::{Phases, Random, alone, whole};
 use tidegate_policy::{Nanos, PlaceTree};
 use tidegate_sim::{Costs, Dag, Deques, Job, Settings, Step, Width, WorkSpan, run_telling};
 

@@ -1,10 +1,8 @@
 //! Tasks that wait for tasks they did not start. No task begins early, all tasks run, and a task
 //! that can never begin ends the run with an error.
 
-mod support;
-
+use crate::support::{alone, greedy, whole};
 use std::cell::RefCell;
-use support::{greedy, whole};
 use tidegate_policy::{Nanos, Rng};
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, WorkSpan, run};
 
@@ -156,7 +154,7 @@ fn tasks_wait_for_their_releases() {
 fn costless_graph_keeps_greedy_bound() {
     for seed in 0..60 {
         for processors in [2, 5, 64] {
-            let (job, _) = support::alone(&greedy(processors), Graph::new(seed));
+            let (job, _) = alone(&greedy(processors), Graph::new(seed));
             assert!(job.time() <= job.work / processors as u64 + job.span);
         }
     }

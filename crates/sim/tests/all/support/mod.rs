@@ -1,10 +1,8 @@
 //! Dags for tests, and the sizes of soak tests.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::cell::Cell;
 use tidegate_policy::{IdlePolicy, Nanos, Rng, VictimPolicy};
-use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, run};
+use tidegate_sim::{Costs, Dag, Job, JobOutcome, Settings, Step, Width, run};
 
 /// Returns and prints the size of a test that can also run as a soak test. `slice` is its size in a
 /// normal run.
@@ -41,7 +39,6 @@ pub struct RandomTask {
     rng: Rng,
     levels: u32,
     steps: u64,
-    ending: bool,
 }
 
 impl Random {
@@ -63,12 +60,7 @@ impl Random {
         self.begun.set(self.begun.get() + 1);
         let mut rng = Rng::new(seed);
         let steps = 1 + rng.below(self.steps);
-        RandomTask {
-            rng,
-            levels,
-            steps,
-            ending: false,
-        }
+        RandomTask { rng, levels, steps }
     }
 
     fn child(&self, task: &mut RandomTask) -> RandomTask {
@@ -174,13 +166,4 @@ pub fn alone<D: Dag>(settings: &Settings, dag: D) -> (JobOutcome, Job<D>) {
     let outcome = run(settings, &job).unwrap();
     let [job] = job;
     (outcome.jobs.into_iter().next().unwrap(), job)
-}
-
-pub fn seconds(time: Nanos) -> f64 {
-    time as f64 / 1e9
-}
-
-pub fn mean_response(outcome: &Outcome) -> f64 {
-    let sum: Nanos = outcome.jobs.iter().map(JobOutcome::time).sum();
-    seconds(sum) / outcome.jobs.len() as f64
 }

@@ -1,11 +1,9 @@
 //! Machines whose thieves use a custom backoff.
 
-mod support;
-
+use crate::support::{Random, whole};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Random, whole};
 use tidegate_policy::Rest;
 use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
 use tidegate_sim::{Nanos, Outcome, Settings, run};

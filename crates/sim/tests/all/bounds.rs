@@ -1,10 +1,8 @@
 //! Checks that every run stays within its theoretical bounds, and that a broken scheduler exceeds
 //! them.
 
-mod support;
-
+use crate::support::{self, Phases, Random, soak, whole};
 use std::collections::BTreeMap;
-use support::{Random, soak, whole};
 use tidegate_policy::{DesirePolicy, MemoryPolicy, Rng};
 use tidegate_sim::bounds::{bounds, greedy, memory, stealing_time, waste};
 use tidegate_sim::{
@@ -148,7 +146,7 @@ fn random_runs_keep_all_bounds() {
 /// Runs a wide dag with these settings.
 fn on(settings: &Settings, width: Width) -> JobOutcome {
     let job = Job {
-        dag: support::Phases(vec![(5_000, 10_000); 4]),
+        dag: Phases(vec![(5_000, 10_000); 4]),
         arrives: 0,
         width,
     };
@@ -183,7 +181,7 @@ fn trimmed_bound_survives_useless_processors() {
         ..free("elastic:search=0us", "one")
     };
     let job = |phases: &[(u64, u64)]| Job {
-        dag: support::Phases(phases.to_vec()),
+        dag: Phases(phases.to_vec()),
         arrives: 0,
         width: Width::Desired("instantaneous".parse().unwrap()),
     };
@@ -202,7 +200,7 @@ fn trimmed_bound_survives_useless_processors() {
 fn only_single_steals_have_stealing_bounds() {
     let names = |steal| {
         let settings = free("elastic:search=0us", steal);
-        let jobs = [whole(support::Phases(vec![(50, 10_000)]), &settings)];
+        let jobs = [whole(Phases(vec![(50, 10_000)]), &settings)];
         let outcome = run(&settings, &jobs).unwrap();
         let bounds = bounds(&settings, &outcome, (0, jobs[0].width), None);
         bounds.iter().map(|bound| bound.name).collect::<Vec<_>>()
@@ -303,7 +301,7 @@ fn parking_wastes_less_than_retrying() {
             ..Settings::new(16)
         };
         let serial = Job {
-            dag: support::Phases(vec![(1, 10_000_000)]),
+            dag: Phases(vec![(1, 10_000_000)]),
             arrives: 0,
             width: Width::Fixed(16),
         };

@@ -1,9 +1,7 @@
 //! Under every policy, tasks that declare memory run to their end and stay within the policy's
 //! bound.
 
-mod support;
-
-use support::{Random, alone, soak, whole};
+use crate::support::{Random, alone, soak, whole};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
 use tidegate_sim::{
     Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run, run_telling,

@@ -1,9 +1,7 @@
 //! Jobs whose allotments the test dictates. The system plays the adversary described in Sen,
 //! "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 3.2.
 
-mod support;
-
-use support::{Phases, Random, greedy};
+use crate::support::{Phases, Random, greedy};
 use tidegate_policy::DesirePolicy;
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{Dag, Job, JobOutcome, Nanos, Settings, Width, run};

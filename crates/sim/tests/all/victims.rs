@@ -1,8 +1,6 @@
 //! The costs that thieves cause their victims.
 
-mod support;
-
-use support::{Phases, alone};
+use crate::support::{Phases, alone};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step};
 
