@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
 
-#[path = "../../../cli/tests/support/checks.rs"]
+#[path = "../../../cli/tests/all/support/checks.rs"]
 mod checks;
 
 pub use checks::*;

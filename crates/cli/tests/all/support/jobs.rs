@@ -1,7 +1,5 @@
 //! Runs jobs in other processes, with a private table.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -10,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::support::{json, tidegate};
+use super::{json, tidegate};
 
 /// How long a test waits for anything before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -82,7 +80,7 @@ impl Drop for Running {
 }
 
 /// Waits until `holds` returns true. Panics after [`PATIENCE`].
-pub fn eventually(holds: impl Fn() -> bool) {
+pub fn eventually(mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "it never came to hold");

@@ -1,21 +1,15 @@
 //! Tests `tidegate exec` when several processes of its group need the terminal.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-#[path = "support/terminal.rs"]
-mod terminal;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jobs::eventually;
-use nix::sys::signal::Signal;
-use terminal::{
+use crate::support::jobs::eventually;
+use crate::support::terminal::{
     CTRL_C, Held, PROMPT, Shell, is_pending, job_of_the_program, send, state, until,
     wait_for_orphan,
 };
+use nix::sys::signal::Signal;
 
 /// The program gets the terminal first, and the pager needs it afterwards.
 #[test]

@@ -1,10 +1,14 @@
 //! Runs the command under test, isolated from the environment.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use assert_cmd::Command;
 
 mod checks;
+#[cfg(target_os = "linux")]
+pub mod jobs;
+#[cfg(target_os = "linux")]
+pub mod terminal;
+#[cfg(target_os = "linux")]
+pub mod users;
 
 pub use checks::*;
 

@@ -1,8 +1,6 @@
 //! Tests `tidegate sim --est-cycle`, which sets the time between two estimates of a job's desire.
 
-mod support;
-
-use support::{json, tidegate};
+use crate::support::{json, tidegate};
 
 #[test]
 fn shorter_cycle_gives_processors_sooner() {

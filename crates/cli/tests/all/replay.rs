@@ -1,11 +1,9 @@
 //! `tidegate replay`: every program's trace must replay without a difference, and can be exported.
 
-mod support;
-
+use crate::support::{complaint, json, tidegate};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use support::{complaint, json, tidegate};
 use tidegate::trace::Trace;
 use tidegate_workloads::registry::ENTRIES;
 

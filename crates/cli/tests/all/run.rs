@@ -1,8 +1,6 @@
 //! Tests `tidegate run`.
 
-mod support;
-
-use support::{complaint, json, keys, tidegate};
+use crate::support::{complaint, json, keys, tidegate};
 use tempfile::TempDir;
 use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;

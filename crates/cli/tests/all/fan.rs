@@ -1,10 +1,6 @@
 //! Tests that pieces of a program give the result of one process, however it is split.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -12,11 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use jobs::{Home, Running, eventually};
+use crate::support::jobs::{Home, Running, eventually};
+use crate::support::{complaint, json, tidegate};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use support::{complaint, json, tidegate};
 use tempfile::TempDir;
 
 /// A plan, and the folder of its results.

@@ -1,11 +1,9 @@
 //! Tests `tidegate machine`: topology files and `--tree`.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{complaint, json, keys, tidegate, with_topology};
 use serde_json::{Value, json};
-use support::{complaint, json, keys, tidegate, with_topology};
 use tidegate::machine::{Machine, Topology};
 
 const ALL: [&str; 4] = ["chiplets", "flat", "sub_numa", "two_packages"];

@@ -1,10 +1,6 @@
 //! Tests `tidegate exec`: exit codes, streams, signals, and the table.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,10 +8,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-use jobs::{Home, Running, eventually};
+use crate::support::complaint;
+use crate::support::jobs::{Home, Running, eventually};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use support::complaint;
 use tempfile::TempDir;
 use tidegate_share::{Location, Name, ROWS, Seat};
 

@@ -1,16 +1,12 @@
 //! Tests `tidegate jobs` and `tidegate table check` while jobs run in other processes.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-
-use jobs::Home;
+use crate::support::jobs::Home;
+use crate::support::{complaint, json, keys, tidegate};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{SystemTime, UNIX_EPOCH};
-use support::{complaint, json, keys, tidegate};
 use tidegate_share::Location;
 use tidegate_share::confinement::{Record, own_name};
 

@@ -1,20 +1,14 @@
 //! Tests `tidegate exec` on a pseudo terminal, under an interactive shell.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-#[path = "support/terminal.rs"]
-mod terminal;
-
 use std::fs;
 
-use jobs::eventually;
-use nix::sys::signal::Signal;
-use terminal::{
+use crate::support::jobs::eventually;
+use crate::support::terminal::{
     CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, foreground, is_pending, is_without_bash,
     job_of_the_program, send, state, until,
 };
+use nix::sys::signal::Signal;
 
 #[test]
 fn program_reads_from_the_terminal() {

@@ -3,10 +3,6 @@
 //! Unit tests cover the drawing. These tests cover the main loop and the restoring of the terminal.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -14,14 +10,14 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use jobs::{Home, PATIENCE, Running, eventually};
+use crate::support::jobs::{Home, PATIENCE, Running, eventually};
+use crate::support::{complaint, tidegate};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
-use support::{complaint, tidegate};
 
 /// `top` on a terminal with 80 columns and 24 lines.
 struct Screen {
@@ -242,11 +238,7 @@ fn closed_terminal_ends_top() {
     // Wait until the program has drawn something.
     keys.read_exact(&mut [0; 64]).expect("it writes");
     drop(keys);
-    let start = Instant::now();
-    while running.0.try_wait().expect("a child").is_none() {
-        assert!(start.elapsed() < PATIENCE, "it goes on");
-        thread::sleep(Duration::from_millis(10));
-    }
+    eventually(|| running.0.try_wait().expect("a child").is_some());
 }
 
 #[test]

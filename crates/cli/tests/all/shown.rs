@@ -1,11 +1,9 @@
 //! Snapshots of help texts, tables and messages that are the same on every machine.
 //!
-//! `INSTA_UPDATE=always cargo test -p tidegate-cli --test shown` updates them.
+//! `INSTA_UPDATE=always cargo test -p tidegate-cli --test all shown` updates them.
 #![cfg(target_os = "linux")]
 
-mod support;
-
-use support::{assert_shown, tidegate};
+use crate::support::{assert_shown, tidegate};
 
 #[test]
 fn helps() {

@@ -1,9 +1,7 @@
 //! Tests `tidegate sim --job`, which simulates several programs on one machine.
 
-mod support;
-
+use crate::support::{complaint, json, keys, tidegate};
 use serde_json::{Value, json};
-use support::{complaint, json, keys, tidegate};
 
 /// Returns the command `sim fib 15` that also runs these programs with `--job`.
 fn mix(arguments: &str, others: &[&str]) -> assert_cmd::Command {

@@ -1,8 +1,6 @@
 //! Tests the tables of `tidegate machine` and `tidegate tunables`.
 
-mod support;
-
-use support::{complaint, json, keys, tidegate};
+use crate::support::{complaint, json, keys, tidegate};
 use tidegate::machine::Machine;
 
 #[test]

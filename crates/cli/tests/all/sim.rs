@@ -1,9 +1,7 @@
 //! Tests `tidegate sim`.
 
-mod support;
-
+use crate::support::{complaint, json, keys, tidegate, with_topology};
 use serde_json::{Value, json};
-use support::{complaint, json, keys, tidegate, with_topology};
 use tidegate_workloads::registry::ENTRIES;
 
 const OPTIONS: [&str; 10] = [

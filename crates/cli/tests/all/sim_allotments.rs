@@ -1,9 +1,7 @@
 //! Tests `tidegate sim --allotments`, which limits the processors of each job over time.
 
-mod support;
-
+use crate::support::{json, tidegate};
 use serde_json::Value;
-use support::{json, tidegate};
 
 /// Simulates 16 ms of work in 64 equal tasks on eight processors.
 fn loopy(arguments: &str) -> Value {

@@ -1,12 +1,8 @@
 //! Tests the variables that a program gets from `tidegate exec`, and those that the command reads.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-
-use jobs::{Home, Running};
-use support::complaint;
+use crate::support::jobs::{Home, Running};
+use crate::support::{complaint, json};
 
 const THREADS: [&str; 9] = [
     "OMP_NUM_THREADS",
@@ -60,7 +56,7 @@ fn threads_are_the_most_it_may_have() {
 #[test]
 fn large_maximum_is_cut_to_the_machine() {
     let home = Home::new();
-    let machine = support::json(&mut home.tidegate("machine --json"));
+    let machine = json(&mut home.tidegate("machine --json"));
     let expected = format!("GOMAXPROCS={}", machine["workers"]);
     for options in ["", "--max 4096"] {
         let seen = seen(&mut env(&home, options));
@@ -90,7 +86,7 @@ fn variables_of_the_user_stay() {
 #[test]
 fn count_takes_the_share_of_the_moment() {
     let home = Home::new();
-    let machine = support::json(&mut home.tidegate("machine --json"));
+    let machine = json(&mut home.tidegate("machine --json"));
     let workers = machine["workers"].as_u64().expect("a number");
     let _jobs: Vec<Running> = (0..workers).map(|_| home.job("")).collect();
     let seen = seen(&mut env(&home, "--how count"));

@@ -1,20 +1,14 @@
 //! Tests `tidegate exec` where `/proc` or the cgroups are restricted, and as an ordinary user.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-#[path = "support/users.rs"]
-mod users;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use jobs::{Home, PATIENCE};
+use crate::support::jobs::{Home, PATIENCE, eventually};
+use crate::support::users::{self, User, two_processors};
 use nix::unistd::geteuid;
-use users::{User, two_processors};
 
 /// Returns `program` in a mount namespace of its own, in which the shell has run `mounts` before,
 /// or `None`, with a message, if that is not permitted.
@@ -242,10 +236,10 @@ mod cgroup {
 
 mod user {
     use super::*;
+    use crate::support::users::{Spinning, mask};
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
     use std::os::unix::process::ExitStatusExt;
-    use users::{Spinning, mask};
 
     /// An ordinary user has all rights that the command needs.
     #[test]
@@ -279,14 +273,14 @@ mod user {
         let Some(user) = User::ordinary() else { return };
         let Some(two) = two_processors() else { return };
         let [mut one, mut other] = [0, 1].map(|_| Spinning::start(&user, "", ""));
-        jobs::eventually(|| {
+        eventually(|| {
             let masks = [&one, &other].map(|program| mask(program.pid));
             let mut both = masks.concat();
             both.sort_unstable();
             both == two && masks.iter().all(|mask| mask.len() == 1)
         });
         assert_eq!(one.end(), "");
-        jobs::eventually(|| mask(other.pid) == two);
+        eventually(|| mask(other.pid) == two);
         assert_eq!(other.end(), "");
     }
 
@@ -305,21 +299,21 @@ mod user {
         let start = format!("{sleep} >/dev/null 2>&1 & echo $!;");
         let mut early = Spinning::start(&user, "", &start);
         let spared = early.number();
-        jobs::eventually(|| users::is_of_root(spared));
+        eventually(|| users::is_of_root(spared));
         let go = user.own().join("go");
         let wait = format!("until [ -e {} ]; do :; done; {start}", go.display());
         // The maximum confines it at every moment, whatever the other program desires.
         let mut late = Spinning::start(&user, "--max 1", &wait);
-        jobs::eventually(|| mask(early.pid).len() == 1 && mask(late.pid).len() == 1);
+        eventually(|| mask(early.pid).len() == 1 && mask(late.pid).len() == 1);
         fs::write(&go, "").expect("a file");
         let caught = late.number();
-        jobs::eventually(|| users::is_of_root(caught));
+        eventually(|| users::is_of_root(caught));
         assert_eq!(mask(spared), two);
         let told = late.end();
         let what = format!("thread {caught} belongs to another user");
         assert!(told.contains(&what) && told.lines().count() == 1, "{told}");
         assert_eq!(mask(caught).len(), 1);
-        jobs::eventually(|| mask(early.pid) == two);
+        eventually(|| mask(early.pid) == two);
         assert_eq!(early.end(), "");
         for pid in [spared, caught] {
             kill(Pid::from_raw(pid), Signal::SIGKILL).expect("it sleeps");

@@ -1,9 +1,7 @@
 //! Tests `tidegate compare`.
 
-mod support;
-
+use crate::support::{ROW, complaint, json, keys, tidegate};
 use serde_json::Value;
-use support::{ROW, complaint, json, keys, tidegate};
 use tidegate_workloads::registry::ENTRIES;
 
 fn rows(arguments: &str) -> Vec<Value> {

@@ -1,14 +1,10 @@
 //! Tests `tidegate exec --jobserver` with a real `make`.
 #![cfg(target_os = "linux")]
 
-#[path = "support/jobs.rs"]
-mod jobs;
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use jobs::{Home, PATIENCE};
+use crate::support::jobs::{Home, PATIENCE};
 
 /// Runs `make` with these rules below `exec OPTIONS`. The rules must succeed.
 fn make(options: &str, rules: &str) {

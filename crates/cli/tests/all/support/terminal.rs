@@ -1,7 +1,5 @@
 //! Runs programs on a pseudo terminal, and reads their states.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;

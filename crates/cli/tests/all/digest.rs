@@ -5,15 +5,13 @@
 
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use support::{complaint, json, tidegate};
+use crate::support::{complaint, json, tidegate};
 use tempfile::TempDir;
 
 /// File names of all kinds: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
