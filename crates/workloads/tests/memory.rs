@@ -1,6 +1,7 @@
 //! Checks the programs that reserve memory: their answers under every policy, their peak under a
 //! budget slightly larger than the serial run's peak, and the serial peak (S1) that their code
-//! implies.
+//! implies. These tests have their own process, because other programs would change its count of the
+//! memory that is declared.
 
 mod support;
 

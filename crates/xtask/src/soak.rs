@@ -41,7 +41,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("memory-sim", "tidegate-sim", 25, "memory::random_dags_respect_memory_bounds"),
     Soak("bounds", "tidegate-sim", 50, "bounds::random_runs_keep_all_bounds"),
     Soak("scale", "tidegate-sim", 500, "scale::memory_covers_only_active_tasks"),
-    Soak("policies", "tidegate-workloads", 7, "every_program_is_right_under_policies"),
+    Soak("policies", "tidegate-workloads", 7, "policies::every_program_is_right_under_policies"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
     Soak("planted", "tidegate --features testing", 100, "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),

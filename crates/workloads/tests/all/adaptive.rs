@@ -1,6 +1,6 @@
 //! The experiments in chapter 7 of Sen, "Dynamic processor allocation for adaptively parallel
-//! work-stealing jobs", 2004, on the simulated machine with 16 processors. `cargo test --
-//! --nocapture` prints the figures.
+//! work-stealing jobs", 2004, on the simulated machine with 16 processors. `cargo test
+//! adaptive -- --nocapture` prints the figures.
 
 use tidegate_policy::DesirePolicy;
 use tidegate_sim::{Allot, Job, JobOutcome, Nanos, Outcome, Settings, Width, run};

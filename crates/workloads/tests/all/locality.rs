@@ -1,14 +1,12 @@
 //! Checks the programs whose tasks share data: their results in every locality, and errors on
 //! runtimes that would ignore hints.
 
-mod support;
-
 use tidegate_workloads::locality::Locality;
 use tidegate_workloads::{
     ParameterError, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
 };
 
-use support::{given, refusal};
+use crate::support::{given, refusal};
 
 const PROGRAMS: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
