@@ -1,11 +1,9 @@
 //! Snapshots of help texts and messages that are the same on every machine.
 //!
-//! `INSTA_UPDATE=always cargo test -p tidegate-lab --test shown` updates them.
+//! `INSTA_UPDATE=always cargo test -p tidegate-lab --test all shown` updates them.
 #![cfg(target_os = "linux")]
 
-mod support;
-
-use support::{assert_shown, lab};
+use crate::support::{assert_shown, lab};
 
 #[test]
 fn helps() {

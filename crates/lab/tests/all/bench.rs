@@ -1,10 +1,8 @@
 //! `tidegate-lab bench`: the contents of its rows, and the arguments that it rejects.
 #![cfg(target_os = "linux")]
 
-mod support;
-
+use crate::support::{complaint, json, keys, lab, rewrite_runs};
 use serde_json::Value;
-use support::{complaint, json, keys, lab, rewrite_runs};
 use tidegate_policy::QueueKind;
 use tidegate_workloads::registry::ENTRIES;
 

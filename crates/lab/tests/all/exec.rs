@@ -4,12 +4,10 @@
 //! `cargo build -p tidegate-cli` or tests of the whole workspace build.
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::os::unix::fs::symlink;
 
+use crate::support::{complaint, keys, lab};
 use serde_json::{Value, json};
-use support::{complaint, keys, lab};
 
 const ROW: [&str; 19] = [
     "program",

@@ -4,14 +4,12 @@
 
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{complaint, json, keys, lab};
 use assert_cmd::Command;
 use serde_json::{Value, json};
-use support::{complaint, json, keys, lab};
 use tempfile::TempDir;
 
 /// Creates the command with its own folder. It runs fake programs, whose defect `fake` selects.

@@ -6,11 +6,9 @@
 
 #![cfg(unix)]
 
-mod support;
-
+use crate::support::{ROW, complaint, json, keys, lab};
 use assert_cmd::Command;
 use serde_json::Value;
-use support::{ROW, complaint, json, keys, lab};
 
 /// Creates the command, which runs fake programs. `fake` selects the defect of these programs.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {

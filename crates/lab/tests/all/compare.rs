@@ -1,9 +1,7 @@
 //! `tidegate-lab compare`: every case except `iter`, whose tests are in `iter.rs`.
 
-mod support;
-
+use crate::support::{ROW, complaint, json, keys, lab, rewrite_runs};
 use serde_json::Value;
-use support::{ROW, complaint, json, keys, lab, rewrite_runs};
 
 fn rows(arguments: &str) -> Vec<Value> {
     let found = json(&mut lab(&format!("{arguments} --size tiny --json")));

@@ -1,11 +1,9 @@
 //! `tidegate-lab reproduce` and `tidegate-lab report`.
 
-mod support;
-
+use crate::support::{complaint, json, lab};
 use serde_json::{Value, json as value};
 use std::fs;
 use std::sync::OnceLock;
-use support::{complaint, json, lab};
 
 /// Runs an experiment at size tiny and returns its page.
 fn reproduced(experiment: &str, flag: &str) -> Value {

@@ -1,13 +1,11 @@
 //! Runs the program under test, isolated from the caller's environment.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::Command;
 
-#[path = "../../../cli/tests/all/support/checks.rs"]
+#[path = "../../../../cli/tests/all/support/checks.rs"]
 mod checks;
 
 pub use checks::*;

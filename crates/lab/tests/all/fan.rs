@@ -1,13 +1,11 @@
 //! `tidegate-lab fan`: the page of merged pieces is that of one process.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::{complaint, lab};
 use serde_json::Value;
-use support::{complaint, lab};
 
 /// A plan's file, and the folder of its results.
 struct Fan {
