@@ -1,14 +1,12 @@
 //! How computations use the pool: limits, nesting, context, panics, and tasks without an iterator.
 
-mod support;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
+use crate::support::watched;
 use orx_parallel::*;
-use support::watched;
 use tidegate::Pool;
 use tidegate::policy::SharePolicy;
 use tidegate_orx::TidegatePool;

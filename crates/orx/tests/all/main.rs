@@ -1,0 +1,5 @@
+//! All tests of the pool for orx-parallel, in one program, which is linked once.
+
+mod adaptors;
+mod pools;
+mod support;
