@@ -1,10 +1,7 @@
 //! Helpers for the test files.
 
-#![allow(dead_code, reason = "each test file uses its own part of this module")]
-
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process::{Command, Output};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -30,30 +27,4 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
 pub fn pool(threads: usize) -> ThreadPool {
     let builder = ThreadPoolBuilder::new().num_threads(threads);
     builder.build().expect("so many threads can be had")
-}
-
-const CHILD: &str = "TIDEGATE_TEST_CHILD";
-
-/// Whether this process was started by [`in_child`].
-pub fn is_child() -> bool {
-    std::env::var_os(CHILD).is_some()
-}
-
-/// Runs the test `name` of this program in a new process with these additional environment
-/// variables.
-pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
-    let program = std::env::current_exe().expect("a test program");
-    let mut command = Command::new(program);
-    for variable in [
-        "RAYON_NUM_THREADS",
-        "RAYON_RS_NUM_CPUS",
-        "TIDEGATE_WORKERS",
-        "TIDEGATE_EXPLAIN",
-        "TIDEGATE_SHARE",
-    ] {
-        command.env_remove(variable);
-    }
-    command.args(["--exact", name, "--nocapture"]);
-    command.env(CHILD, "1").envs(variables.iter().copied());
-    command.output().expect("the test program runs")
 }

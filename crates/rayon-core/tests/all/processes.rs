@@ -4,10 +4,35 @@
 //! Each case runs in a child process, which runs one of the `child_…` tests below. In an ordinary
 //! test run, the `child_…` tests do nothing.
 
-mod support;
-
 use rayon_core::ThreadPoolBuilder;
-use support::{in_child, is_child};
+use std::process::{Command, Output};
+
+const CHILD: &str = "TIDEGATE_TEST_CHILD";
+
+/// Whether this process was started by [`in_child`].
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Runs the test `name` of this file in a new process with these additional environment
+/// variables.
+fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
+    let program = std::env::current_exe().expect("a test program");
+    let mut command = Command::new(program);
+    for variable in [
+        "RAYON_NUM_THREADS",
+        "RAYON_RS_NUM_CPUS",
+        "TIDEGATE_WORKERS",
+        "TIDEGATE_EXPLAIN",
+        "TIDEGATE_SHARE",
+    ] {
+        command.env_remove(variable);
+    }
+    let (_, module) = module_path!().split_once("::").expect("a module");
+    command.args(["--exact", &format!("{module}::{name}"), "--nocapture"]);
+    command.env(CHILD, "1").envs(variables.iter().copied());
+    command.output().expect("the test program runs")
+}
 
 #[test]
 fn child_tells_its_threads() {

@@ -1,7 +1,6 @@
 //! Guarantees of rayon's interface that rayon's own tests do not check.
 
-mod support;
-
+use crate::support::{pool, watched};
 use rayon::prelude::*;
 use rayon_core::{ThreadPoolBuilder, Yield};
 use std::collections::HashSet;
@@ -10,7 +9,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use support::{pool, watched};
 
 #[test]
 fn thread_index_is_stable_and_bounded() {

@@ -1,13 +1,11 @@
 //! Programs that would hang or overflow the stack if a waiting thread ran any task that it finds.
 
-mod support;
-
+use crate::support::{pool, watched};
 use rayon::prelude::*;
 use rayon_core::{Scope, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
-use support::{pool, watched};
 
 /// Spins until another thread sets `done`. Acquire pairs with that thread's Release store.
 fn until(done: &AtomicBool) {

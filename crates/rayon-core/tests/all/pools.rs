@@ -1,13 +1,11 @@
 //! Programs with two or more pools.
 
-mod support;
-
+use crate::support::{pool, watched};
 use rayon::prelude::*;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use support::{pool, watched};
 
 fn sum(pool: &ThreadPool, to: u64) -> u64 {
     pool.install(|| (0..to).into_par_iter().sum())
