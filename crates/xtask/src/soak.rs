@@ -32,7 +32,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("spawns", "tidegate", 20, "depth::endless_spawn_loop_needs_bounded_memory"),
     Soak("priorities", "tidegate", 100, "scopes::every_prioritized_task_runs_once"),
     Soak("allotments", "tidegate-sim", 100, "allot::allotments_keep_their_rule_promises"),
-    Soak("assaults", "tidegate-share", 200, "random_tables_never_break_limits"),
+    Soak("assaults", "tidegate-share", 200, "assault::random_tables_never_break_limits"),
     Soak("intervals", "tidegate", 50, "random::random_graphs_respect_order_and_locks"),
     Soak("memory", "tidegate", 50, "programs::random_programs_stay_within_bounds"),
     Soak("memory-asks", "tidegate", 10, "basics::very_many_tasks_ask_at_once"),

@@ -3,7 +3,6 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 pub mod assault;
-pub mod confined;
 pub mod damage;
 pub mod sys;
 

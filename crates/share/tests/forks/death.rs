@@ -4,14 +4,11 @@
 //! its system calls, and kill it at the n-th stop, for every n. That covers all moments of death
 //! that other jobs can distinguish. In other tests, another job acts while the child is stopped,
 //! which covers every interleaving of the two jobs.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-mod support;
-
+use crate::support::sys::{self, Child, End, KILLED, WELL};
+use crate::support::{Home, at_every_call, make_stale, to_stop, until, wants};
 use std::fs;
 use std::time::Duration;
-use support::sys::{self, Child, End, KILLED, WELL};
-use support::{Home, at_every_call, make_stale, to_stop, until, wants};
 use tidegate_share::{Kind, Name, Observer, ROWS, Seat, Soundness};
 
 /// Takes a seat, uses it twice and gives it back, as a job that may use `processors`.

@@ -1,23 +1,15 @@
 //! Confined threads get back what they had, whatever dies, and no other thread is touched.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-#[path = "confinement/file.rs"]
+mod confined;
 mod file;
-mod support;
 
+use crate::support::sys::{self, KILLED, Traced, WELL};
+use crate::support::{Home, at_every_call, to_stop, until};
+use confined::{Abandoned, Program, bind, mask, processors};
 use std::fs;
 use std::sync::Barrier;
-use support::confined::{self, Abandoned, Program, bind, mask, processors};
-use support::sys::{self, KILLED, Traced, WELL};
-use support::{Home, at_every_call, to_stop, until};
 use tidegate_share::CpuMask;
 use tidegate_share::confinement::{self, Record, ThreadId, own_name, restore_abandoned};
-
-/// Not a test of its own: the programs of the other tests.
-#[test]
-fn program() {
-    confined::run_program();
-}
 
 /// Does what a command does: records the threads of `program`, then confines them to `chosen`.
 fn confine(record: &mut Record, program: &Program, original: &CpuMask, chosen: &CpuMask) {

@@ -1,13 +1,10 @@
 //! Other programs overwrite a table that is in use. Jobs must get errors or valid shares; they must
 //! never panic, and no signal may kill them.
-#![cfg(all(target_os = "linux", not(miri)))]
 
-mod support;
-
+use crate::support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
+use crate::support::{Home, overwrite, wants};
 use std::fs::{self, File};
 use std::time::Duration;
-use support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
-use support::{Home, overwrite, wants};
 use tidegate_share::{CpuMask, Kind, Observer, ROWS, Refusal, Seat};
 
 /// Returns and prints the number of rounds of a soak test. An ordinary run does `slice` rounds.

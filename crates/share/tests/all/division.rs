@@ -1,10 +1,7 @@
 //! Tests how jobs divide the processors.
-#![cfg(all(target_os = "linux", not(miri)))]
 
-mod support;
-
+use crate::support::{Home, wants};
 use std::time::{Duration, Instant};
-use support::{Home, wants};
 use tidegate_policy::tunables::TABLE_STALL;
 use tidegate_share::{CpuMask, Kind, Location, Name, Observer, ROWS, Report, Seat};
 

@@ -1,6 +1,6 @@
 //! Programs whose threads the tests confine, and records of that.
 
-use super::{Home, sys};
+use crate::support::{Home, sys};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -21,10 +21,12 @@ pub struct Program {
 
 impl Program {
     /// Starts a program with three idle threads beside its first one. Its environment names
-    /// `record`. The test program must have a test `program`, which calls [`run_program`].
+    /// `record`.
     pub fn start(record: &str) -> Self {
+        let (_, module) = module_path!().split_once("::").expect("a module");
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["program", "--exact", "--nocapture", "--test-threads=1"])
+            .args([&format!("{module}::program"), "--exact"])
+            .args(["--nocapture", "--test-threads=1"])
             .env(ROLE, "yes")
             .env(VARIABLE, record)
             .stdin(Stdio::piped())
@@ -117,8 +119,9 @@ impl Drop for Program {
     }
 }
 
-/// Runs a program of [`Program::start`], if this process is one.
-pub fn run_program() {
+/// Not a test of its own: the program of [`Program::start`], if this process is one.
+#[test]
+fn program() {
     if std::env::var_os(ROLE).is_none() {
         return;
     }

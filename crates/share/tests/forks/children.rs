@@ -1,12 +1,9 @@
 //! A child made by `fork` inherits its parent's memory, but must not inherit its seat.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-mod support;
-
+use crate::support::sys::{self, KILLED, WELL};
+use crate::support::{Home, until, wants};
 use std::path::Path;
 use std::time::Duration;
-use support::sys::{self, KILLED, WELL};
-use support::{Home, until, wants};
 use tidegate_share::{Name, Observer, Seat};
 
 /// Forks a process that takes a seat and forks an idle child, writes the child's pid into the file

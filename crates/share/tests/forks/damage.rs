@@ -1,15 +1,12 @@
 //! The path of the table leads to a file that must not be used. Jobs get an error with a reason and
 //! advice, and change nothing.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
-mod support;
-
+use crate::support::damage::{each, good, state};
+use crate::support::sys::{self, NOT_PERMITTED, WELL};
+use crate::support::{Home, make_stale, wants};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
-use support::damage::{each, good, state};
-use support::sys::{self, NOT_PERMITTED, WELL};
-use support::{Home, make_stale, wants};
 use tidegate_share::{Kind, Location, Name, Observer, Refusal, Seat};
 
 fn take(location: &Location) -> Result<Seat, Refusal> {
@@ -100,7 +97,7 @@ fn only_a_newcomer_replaces_stale_table() {
 fn occupied_stale_table_is_kept() {
     let home = Home::new();
     let seat = home.seat("on another machine");
-    support::overwrite(&home, 8, &[0x5a; 8]);
+    crate::support::overwrite(&home, 8, &[0x5a; 8]);
     let before = state(home.folder.path());
     let says = (Kind::Unreachable, "is in use by another machine");
     is_in_order(

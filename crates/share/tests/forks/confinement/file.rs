@@ -53,7 +53,7 @@ fn that_is_no_record_is_left_alone() {
     symlink("exec-1-2", is("exec-1-8.masks")).unwrap();
     sys::make_node(&is("exec-1-9.masks"), libc::S_IFIFO, (0, 0)).unwrap();
     let files = || {
-        let mut lines = support::damage::state(home.folder.path());
+        let mut lines = crate::support::damage::state(home.folder.path());
         lines.retain(|line| line.contains("/exec-") && !line.contains(&good.name));
         lines
     };
