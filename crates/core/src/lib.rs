@@ -12,6 +12,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[allow(unsafe_code, reason = "implements an allocator")]
 mod allocator;
 mod blocking;
 mod broadcast;
@@ -25,8 +26,10 @@ mod explain;
 mod fork;
 mod global;
 mod handle;
+#[allow(unsafe_code, reason = "tasks are pointers to objects of unknown types")]
 mod job;
 mod jobserver;
+#[allow(unsafe_code, reason = "a joiner frees the latch")]
 mod latch;
 mod layout;
 pub mod memory;
@@ -39,6 +42,7 @@ mod place;
 mod plan;
 pub mod policy;
 mod pool;
+#[allow(unsafe_code, reason = "tasks borrow from the frame of the scope")]
 mod scope;
 mod share_controller;
 mod simulated;
@@ -50,6 +54,7 @@ mod stats;
 mod task_context;
 pub mod trace;
 mod unwind;
+#[allow(unsafe_code, reason = "frames and tasks are shared by pointers")]
 mod worker;
 mod worker_id;
 mod yield_now;

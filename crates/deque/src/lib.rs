@@ -16,6 +16,7 @@
 mod array;
 mod blocks;
 mod chase_lev;
+#[allow(unsafe_code, reason = "a claim decides which copy of a task is used")]
 pub mod claim;
 mod duplicating;
 mod dynamic;
@@ -25,9 +26,12 @@ mod multiplicity;
 mod overwrite;
 mod own;
 mod queue;
+#[allow(unsafe_code, reason = "slots are shared with thieves")]
 mod ring;
 mod shared;
+#[allow(unsafe_code, reason = "slots are shared with thieves")]
 mod slots;
+#[allow(unsafe_code, reason = "the owner reads without synchronization")]
 pub mod split;
 mod store;
 mod turn;

@@ -26,7 +26,7 @@
 //!
 //! This crate is a thin layer over [`tidegate_core::door::closed`] and does no scheduling itself.
 
-#![deny(missing_docs)]
+#![deny(missing_docs, unsafe_code)]
 
 mod broadcast;
 mod builder;
@@ -36,6 +36,7 @@ mod error;
 mod global;
 mod join;
 mod pool;
+#[allow(unsafe_code, reason = "tasks borrow from the frame of the scope")]
 mod scope;
 mod spawn;
 mod thread;

@@ -58,6 +58,7 @@ mod identity;
 mod layout;
 mod location;
 #[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "maps a file and calls the kernel")]
 mod mapping;
 mod mask;
 mod neighbours;

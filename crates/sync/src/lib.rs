@@ -28,22 +28,29 @@ compile_error!(
     "with `--cfg loom` Tidegate is built for its loom models: add `--features tidegate-sync/loom`, or take the configuration away"
 );
 
+#[allow(unsafe_code, reason = "calls the kernel")]
 pub mod barrier;
+#[allow(unsafe_code, reason = "cells hand out raw pointers")]
 pub mod cell;
+#[allow(unsafe_code, reason = "calls the C library")]
 pub mod clock;
+#[allow(unsafe_code, reason = "calls the kernel")]
 pub mod futex;
 pub mod lock;
 #[cfg(loom)]
 pub mod model;
 #[cfg(not(any(loom, miri)))]
+#[allow(unsafe_code, reason = "maps memory")]
 pub mod pages;
 pub mod park;
 pub mod seed;
+#[allow(unsafe_code, reason = "frees what it has allocated")]
 pub mod segmented;
 pub mod serial;
 pub mod simulation;
 pub mod stderr;
 pub mod sum;
+#[allow(unsafe_code, reason = "calls the C library")]
 pub mod thread;
 
 pub use cell::{OnceBox, UnsafeCell};

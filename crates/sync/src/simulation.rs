@@ -17,8 +17,10 @@
 //! no thread ever belongs to a simulation, and the functions compile to nothing.
 
 #[cfg(all(feature = "simulation", not(loom)))]
+#[allow(unsafe_code, reason = "calls through raw pointers")]
 mod on;
 #[cfg(all(feature = "simulation", not(loom)))]
+#[allow(unsafe_code, reason = "calls through raw pointers")]
 mod state;
 
 #[cfg(not(all(feature = "simulation", not(loom))))]

@@ -196,15 +196,19 @@
 
 mod cancel;
 mod handle;
+#[allow(unsafe_code, reason = "tasks borrow from the frame of the root")]
 pub mod interval;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(all(test, loom))]
 mod models;
+#[allow(unsafe_code, reason = "moves items out of a vector")]
 mod owned;
 mod parallel_for;
+#[allow(unsafe_code, reason = "writes results into uninitialized memory")]
 mod results;
 mod sort;
+#[allow(unsafe_code, reason = "one thread uses the closure")]
 mod spawn;
 mod stream;
 pub mod sync;

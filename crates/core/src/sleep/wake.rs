@@ -30,10 +30,8 @@ pub(crate) fn work_queued(pool: &PoolInner, publisher: Option<&Worker>) {
 /// `robbed` is the worker from which waiters may rob the work, if the publisher knows it.
 fn work_visible_in(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&Worker>) {
     pool.check_thread();
-    if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
-        return;
-    }
-    if !pool.sleep.must_wake() {
+    let leaves = publisher.is_some_and(|publisher| look::is_leaving(pool, publisher));
+    if leaves || !pool.sleep.must_wake() {
         return;
     }
     match (wake_for_work(pool, publisher, robbed), publisher) {
@@ -69,8 +67,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&W
     bind_woken(pool, &ledger, wake);
     // The mark is set under the lock, so that a waiter that finds itself running also sees it.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
-        let rescues = matches!(wake, Wake::Rescue(_));
-        pool.worker(t).sleeper.call(rescues);
+        pool.worker(t).sleeper.call(matches!(wake, Wake::Rescue(_)));
     }
     drop(ledger);
     carry_out(pool, wake, publisher);
@@ -117,23 +114,21 @@ struct Roused {
 
 /// Does what [`rouse`] does, but reports nothing.
 fn rouse_unless_search(pool: &PoolInner) -> Roused {
+    let not_asked = |wake| Roused {
+        wake,
+        ordered: None,
+    };
     let mut wake = Wake::Nobody;
     if look::finds_work(pool) {
         wake = wake_for_work(pool, None, None);
     }
     if matches!(wake, Wake::Thread(_) | Wake::Start(_)) {
-        return Roused {
-            wake,
-            ordered: None,
-        };
+        return not_asked(wake);
     }
     let asked = {
         let ledger = pool.ledger();
         if !ledger.has_vacancy() {
-            return Roused {
-                wake,
-                ordered: None,
-            };
+            return not_asked(wake);
         }
         raise_hunger(pool, &ledger)
     };

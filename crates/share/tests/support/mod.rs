@@ -4,6 +4,10 @@
 
 pub mod assault;
 pub mod damage;
+#[expect(
+    unsafe_code,
+    reason = "these tests fork, trace, stop and kill processes"
+)]
 pub mod sys;
 
 use std::fs::{self, File, Permissions};

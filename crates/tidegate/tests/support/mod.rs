@@ -14,6 +14,7 @@ pub mod book;
 pub mod children;
 pub mod classes;
 #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
+#[allow(unsafe_code, reason = "these tests fork")]
 pub mod forks;
 pub mod futures;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
