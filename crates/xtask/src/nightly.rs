@@ -26,10 +26,7 @@ const SUITES: [(&str, &str); 4] = [
     ("tidegate-sync", "--tests --features simulation"),
     ("tidegate-deque", "--tests"),
     ("tidegate-core", "--lib"),
-    (
-        "tidegate",
-        "--lib --test small --test priorities --test intervals",
-    ),
+    ("tidegate", "--lib --test small"),
 ];
 
 /// The schedules of a nightly run under Miri.

@@ -3,8 +3,10 @@
 mod aborts;
 mod closed;
 mod destructors;
+mod intervals;
 mod origins;
 mod par_map;
+mod priorities;
 #[path = "../support/mod.rs"]
 mod support;
 mod ways;

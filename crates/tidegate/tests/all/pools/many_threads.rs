@@ -15,7 +15,7 @@ const SHORT: usize = if cfg!(miri) { 20 } else { 1_000 };
 
 #[test]
 fn values_match_threads_alive_together() {
-    if !is_alone("many_threads::values_match_threads_alive_together") {
+    if !is_alone("pools::many_threads::values_match_threads_alive_together") {
         return;
     }
     watched(|| {

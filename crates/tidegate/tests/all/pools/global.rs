@@ -6,7 +6,7 @@ use tidegate::{Pool, build_global, current_num_workers};
 /// A child made by `fork` keeps the options of its parent's global pool.
 #[test]
 fn global_pool_is_built_once() {
-    if !is_alone("global::global_pool_is_built_once") {
+    if !is_alone("pools::global::global_pool_is_built_once") {
         return;
     }
     let refused = build_global(Pool::builder().workers(4).max_threads(2));

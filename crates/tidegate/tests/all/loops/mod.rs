@@ -5,5 +5,3 @@ mod ranges;
 mod sort;
 mod stream_ends;
 mod streams;
-#[path = "../support/mod.rs"]
-mod support;

@@ -57,7 +57,7 @@ fn asks_beside_a_forgotten_reservation() {
 /// The request is granted as soon as it fits.
 #[test]
 fn long_waiter_reports_and_resumes() {
-    const NAME: &str = "faults::long_waiter_reports_and_resumes";
+    const NAME: &str = "memory::faults::long_waiter_reports_and_resumes";
     if plays(NAME) {
         return asks_beside_a_forgotten_reservation();
     }
@@ -172,7 +172,7 @@ fn child_sleeps_when_threads_run_out() {
 #[test]
 fn sleeping_tasks_finish_on_existing_threads() {
     for workers in [2, 4] {
-        with_threads("faults::child_sleeps_when_threads_run_out", workers);
+        with_threads("memory::faults::child_sleeps_when_threads_run_out", workers);
     }
 }
 
@@ -203,5 +203,5 @@ fn child_requests_memory_without_threads() {
 
 #[test]
 fn threadless_pool_lets_callers_reserve() {
-    with_threads("faults::child_requests_memory_without_threads", 0);
+    with_threads("memory::faults::child_requests_memory_without_threads", 0);
 }

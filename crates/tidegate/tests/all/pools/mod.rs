@@ -10,7 +10,5 @@ mod options;
 mod places;
 mod resize;
 mod shutdown;
-#[path = "../support/mod.rs"]
-mod support;
 mod thread_ends;
 mod variables;

@@ -11,6 +11,4 @@ mod nested;
 mod outside_callers;
 mod panics;
 mod robbing;
-#[path = "../support/mod.rs"]
-mod support;
 mod sync;

@@ -1,7 +1,7 @@
 //! Random fork-join programs with reservations. Under every policy, they end and stay within the
 //! policy's bound.
 
-use crate::made::{Pause, Step, body, serial, span, with_unrelated};
+use super::made::{Pause, Step, body, serial, span, with_unrelated};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

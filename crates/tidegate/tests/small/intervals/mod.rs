@@ -6,5 +6,3 @@ mod handwritten;
 mod misuse;
 #[cfg(not(miri))]
 mod random;
-#[path = "../support/mod.rs"]
-mod support;

@@ -5,6 +5,4 @@ mod cancellation;
 mod context;
 mod drops;
 mod futures;
-#[path = "../support/mod.rs"]
-mod support;
 mod wakers;

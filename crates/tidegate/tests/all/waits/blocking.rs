@@ -418,7 +418,7 @@ mod many_blocked_threads {
     fn are_counted_and_reported_at_limit() {
         if !is_child() {
             let said = succeeds(&child(
-                "blocking::many_blocked_threads::are_counted_and_reported_at_limit",
+                "waits::blocking::many_blocked_threads::are_counted_and_reported_at_limit",
                 &[],
             ));
             let line = "tasks wait because 4 threads are in blocking calls, and the pool has started \
@@ -524,7 +524,7 @@ mod many_blocked_threads {
     /// If the system refuses to start a thread, the threads started so far are the limit.
     #[test]
     fn are_limited_by_the_system() {
-        let name = "blocking::many_blocked_threads::are_limited_by_the_system";
+        let name = "waits::blocking::many_blocked_threads::are_limited_by_the_system";
         if !is_child() {
             let said = succeeds(&crate::support::children::limited(name, 700, &[]));
             let line = "threads are in blocking calls, and the system refuses more threads";

@@ -10,7 +10,7 @@ use std::process::Output;
 use tidegate::Pool;
 
 fn child(test: &str, variables: &[(&str, &str)]) -> Output {
-    children::child(&format!("environment::{test}"), variables)
+    children::child(&format!("pools::environment::{test}"), variables)
 }
 
 #[test]
@@ -247,7 +247,7 @@ mod refused {
     #[test]
     fn pool_runs_with_fewer_threads() {
         let errors = succeeds(&limited(
-            "environment::refused::child_gets_some_of_four_threads",
+            "pools::environment::refused::child_gets_some_of_four_threads",
             1_400,
             &[],
         ));
@@ -294,7 +294,7 @@ mod refused {
     #[test]
     fn threadless_pool_runs_on_its_callers() {
         let errors = succeeds(&limited(
-            "environment::refused::child_gets_no_thread",
+            "pools::environment::refused::child_gets_no_thread",
             900,
             &[],
         ));
@@ -328,7 +328,7 @@ mod refused {
     /// Some of the callers are tasks of other pools.
     #[test]
     fn threadless_pool_serves_many_callers() {
-        let name = "environment::refused::child_uses_pool_without_threads";
+        let name = "pools::environment::refused::child_uses_pool_without_threads";
         let errors = succeeds(&limited(name, 900, &[]));
         assert!(errors.contains("dropped\n"), "{errors}");
     }

@@ -14,7 +14,7 @@ use tidegate::{
 fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
     // A pool that shares prints the name of its table at an unpredictable time.
     let all = [&[("TIDEGATE_SHARE", "off")], variables].concat();
-    (!is_child()).then(|| child(&format!("variables::{test}"), &all))
+    (!is_child()).then(|| child(&format!("pools::variables::{test}"), &all))
 }
 
 /// Returns Tidegate's lines on the child's standard error. Panics if the child failed.

@@ -3,5 +3,3 @@
 mod classes;
 mod lifts;
 mod scopes;
-#[path = "../support/mod.rs"]
-mod support;

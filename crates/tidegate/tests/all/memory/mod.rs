@@ -5,11 +5,9 @@ mod basics;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 mod faults;
 mod hybrid;
-#[path = "../../../policy/tests/all/programs/mod.rs"]
+#[path = "../../../../policy/tests/all/programs/mod.rs"]
 mod made;
 mod programs;
 mod seen;
-#[path = "../support/mod.rs"]
-mod support;
 mod unrelated;
 mod waits;
