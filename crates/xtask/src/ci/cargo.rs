@@ -8,6 +8,8 @@ use std::iter;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cargo_metadata::Package;
+
 use crate::beside::{self, Beside};
 use crate::command::{Cmd, in_turn};
 use crate::loom;
@@ -46,6 +48,28 @@ pub fn rustdoc(workspace: &Workspace) -> Outcome {
     let line = "doc --workspace --all-features --no-deps --document-private-items --lib";
     let doc = Cmd::cargo(workspace, "rustdoc", line);
     doc.env("RUSTDOCFLAGS", "-D warnings").outcome("")
+}
+
+/// Tests what needs a feature that the ordinary tests are built without: the libraries that have
+/// features, and the test programs that require some.
+pub fn features(workspace: &Workspace) -> Outcome {
+    let test = Cmd::cargo(workspace, "features", "test --all-features --lib");
+    test.args(with_features(&workspace.packages)).outcome("")
+}
+
+/// Returns the arguments that choose the packages with features and their test programs that
+/// require some.
+fn with_features(packages: &[Package]) -> Vec<String> {
+    let with = packages
+        .iter()
+        .filter(|package| !package.features.is_empty());
+    let chosen = with.flat_map(|package| {
+        let tests = package.targets.iter().filter(|target| target.is_test());
+        let tests = tests.filter(|target| !target.required_features.is_empty());
+        let tests = tests.map(|target| format!("--test={}", target.name));
+        iter::once(format!("-p={}", package.name)).chain(tests)
+    });
+    chosen.collect()
 }
 
 /// Type-checks the packages in [`TARGETS`] and the libraries outside the workspace for each target

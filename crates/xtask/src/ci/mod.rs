@@ -68,8 +68,7 @@ pub const STEPS: &[Step] = &[
     Step(Slow, Any, "web links", One(house::web)),
     Step(Slow, Any, "advisories", One(cargo::advisories)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
-    // Tests what needs a feature that the ordinary tests are built without.
-    Step(Slow, Code, "features", Cargo("test -p tidegate -p tidegate-core -p tidegate-sync --features tidegate/drawing,tidegate/jobserver,tidegate/metrics,tidegate/replay,tidegate/serde,tidegate/testing,tidegate/tracing --lib --test events --test optional --test simulated")),
+    Step(Slow, Code, "features", One(cargo::features)),
     Step(Slow, Code, "beside tests", Table(beside::tests)),
     Step(Slow, Code, "msrv", One(cargo::msrv)),
     Step(Slow, Code, "check other targets", Table(cargo::targets)),
