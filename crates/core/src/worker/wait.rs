@@ -31,8 +31,8 @@ use tidegate_sync::{clock, spin_loop, thread};
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
     Half(&'a HalfHeader),
-    /// Like `Half`, but for a thread that is unwinding: the thread runs nothing while it waits, and
-    /// also stops waiting if no thread has begun the half.
+    /// Like `Half`, but for a thread that is unwinding: the thread runs only parts of broadcasts
+    /// while it waits, and also stops waiting if no thread has begun the half.
     HalfUnwinding(&'a HalfHeader),
     Scope(&'a ScopeCore),
     /// An event outside the pool. The waiter may not rob any task.
@@ -104,8 +104,8 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &HalfHeader) {
     }
 }
 
-/// Waits for a stolen half and runs nothing meanwhile. Returns `true` if no thread had begun the
-/// half and the caller has taken it back.
+/// Waits for a stolen half and runs only parts of broadcasts meanwhile. Returns `true` if no thread
+/// had begun the half and the caller has taken it back.
 pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &HalfHeader) -> bool {
     loop {
         match half.latch.state() {
