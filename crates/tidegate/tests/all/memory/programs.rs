@@ -11,7 +11,7 @@ use tidegate::{Pool, Scope, policy::SharePolicy};
 use tidegate_policy::Rng;
 
 /// The number of random programs in each slice.
-const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
+const PROGRAMS: usize = if cfg!(miri) { 1 } else { 7 };
 
 /// Reservations that are kept until the program has ended.
 type Kept = Mutex<Vec<Reservation>>;
