@@ -173,7 +173,7 @@ impl PoolInner {
     #[cold]
     pub fn abort_child(&self) -> ! {
         abort_child(format_args!(
-            "pool {}: a child made by fork() needs this pool, which only the parent has",
+            "pool {}: a child made by fork() continues a call of its parent; end it by exec or exit",
             self.options.name.escape_debug()
         ));
     }

@@ -139,13 +139,13 @@
 //! # After `fork`
 //!
 //! A child made by `fork` starts new threads: the global pool and any [`Pool`] start theirs when
-//! they are first used in the child. The thread that called `fork` is outside all pools in the
-//! child, even if it called `fork` inside a task.
+//! they are first used in the child, by a new call. The thread that called `fork` is outside all
+//! pools in the child, even if it called `fork` inside a task.
 //!
-//! A child forked inside a task should end by `exec` or `exit`, which may run destructors. It never
-//! runs tasks of its parent and never waits for them. If it returns into a join, scope, loop,
-//! interval or other call of the parent's pool, it prints a line to standard error and aborts as
-//! soon as it needs that pool. The same holds for spawning into a [`Scope`] of the parent, and for
+//! A child forked inside a task should end by `exec` or `exit`; `exit` may run destructors. The
+//! child never runs tasks of its parent and never waits for them. If it returns into a join, scope,
+//! loop, interval or other call that began before the fork, it prints a line to standard error and
+//! aborts as soon as that call needs the parent's threads or tasks. The same holds for spawning into a [`Scope`] of the parent, and for
 //! waiting for a [`Handle`] or stream of the parent; a result that was ready at the fork stays
 //! available.
 //!
@@ -348,7 +348,7 @@ where
 /// The handle also panics if the future waits and its last waker has been dropped, because nothing
 /// can continue the future. A future that keeps its own waker is not detected, and waits forever.
 ///
-/// # What the compiler refuses
+/// # What the compiler rejects
 /// A future that borrows, because nothing ensures that it ends before what it borrows:
 /// ```compile_fail,E0597
 /// let number = 1;

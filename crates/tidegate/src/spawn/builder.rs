@@ -14,10 +14,9 @@ use tidegate_policy::Priority;
 
 /// Says how to spawn one task; created by [`task`] and [`Pool::task`](crate::Pool::task).
 ///
-/// `named`, `priority` and `token` set one thing each, independently of the others and of their
-/// order; the other methods spawn. What is not
-/// set is as for [`spawn`](fn@crate::spawn): the task has no name, and inherits the class and the
-/// token of the task that spawns it. It always inherits the values of each
+/// `named`, `priority` and `token` set one property each, in any order; the other methods spawn.
+/// Whatever is not set is as for [`spawn`](fn@crate::spawn): the task has no name, and inherits the
+/// class and the token of the task that spawns it. It always inherits the values of each
 /// [`TaskLocal`](crate::TaskLocal). If a method is called twice, the last call counts.
 ///
 /// ```

@@ -19,7 +19,8 @@ use tidegate_sync::simulation;
 /// A handle to the result of a task; returned by [`spawn`](fn@crate::spawn) and
 /// [`spawn_future`](crate::spawn_future).
 ///
-/// A handle is a [`Future`], so a task of any executor can await it. [`join`](Self::join) waits on
+/// A handle is a [`Future`], so a task of any executor can await it. (A task of the pool that blocks
+/// on it needs [`blocking`](crate::blocking()).) [`join`](Self::join) waits on
 /// the calling thread. Dropping the handle lets the task continue, unless
 /// [`abort_on_drop`](Self::abort_on_drop) was called; a panic of the task then goes to
 /// [`Builder::on_panic`](crate::Builder::on_panic).
