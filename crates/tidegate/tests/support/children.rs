@@ -21,7 +21,16 @@ pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
     command.env(CHILD, "1").envs(variables.iter().copied());
-    command.output().expect("this binary runs")
+    output(&mut command, name)
+}
+
+/// Returns the output of a child. Panics if the program has no test of this name: the child would
+/// run nothing and succeed.
+fn output(command: &mut Command, name: &str) -> Output {
+    let output = command.output().expect("the child starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("running 1 test\n"), "no test {name}: {said}");
+    output
 }
 
 /// Runs the test `name` of this program, which calls this function, in a separate process. Returns
@@ -47,7 +56,7 @@ pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Outp
     let mut command = Command::new("sh");
     command.args(["-c", &script]).arg(exe);
     command.env(CHILD, "1").envs(variables.iter().copied());
-    command.output().expect("a shell")
+    output(&mut command, name)
 }
 
 /// Returns the child's standard error. Panics if the child failed.

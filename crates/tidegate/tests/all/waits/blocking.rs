@@ -528,8 +528,8 @@ mod many_blocked_threads {
         use std::process::Output;
         let name = "waits::blocking::many_blocked_threads::are_limited_by_the_system";
         if !is_child() {
-            // A thread starts with less than its deque needs, 1 MiB, at one limit of three, and Rust
-            // then ends the process.
+            // At some limits the last thread starts and leaves less than the 1 MiB that its deque needs,
+            // so Rust ends the process. Of neighbouring limits, at most one is such a limit.
             let mut children = (700..703).map(|limit| limited(name, limit, &[]));
             let has_memory = |child: &Output| {
                 !String::from_utf8_lossy(&child.stderr).contains("memory allocation of")
