@@ -33,7 +33,10 @@ static TOKEN: TaskLocal<Option<CancelToken>> = TaskLocal::new();
 /// use tidegate::{CancelToken, Cancelled, try_join};
 ///
 /// let token = CancelToken::new();
-/// let result = token.run(|| try_join(|| token.cancel(), || 7));
+/// let result = token.run(|| {
+///     token.cancel();
+///     try_join(|| 1, || 2)
+/// });
 /// assert_eq!(result, Err(Cancelled));
 /// ```
 #[derive(Clone)]
