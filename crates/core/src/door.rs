@@ -14,7 +14,7 @@ pub use crate::sleep::may_linger;
 pub use crate::task_context::{Key, TaskContext, current, peek};
 pub use crate::unwind::{Payload, UnhandledPanic};
 pub use crate::worker::carry::{self, Carried};
-pub use crate::worker::{Event, RunShared, SharedTask, TaskSpan, WorkerThread, wait};
+pub use crate::worker::{Event, RunShared, Shared, TaskSpan, WorkerThread, wait};
 
 /// Places of a pool.
 pub mod place {

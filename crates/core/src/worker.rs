@@ -33,7 +33,7 @@ pub mod wait;
 mod waiting;
 pub(crate) mod watch;
 
-pub use detached::{RunShared, SharedTask};
+pub use detached::{RunShared, Shared};
 pub use event::Event;
 pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;

@@ -2,7 +2,7 @@
 //!
 //! A spawned closure and its result live in a [`Packet`](packet::Packet), one allocation that the
 //! pool's queue and the handle share. The thread that begins the closure runs it: a worker, or the
-//! caller of [`Handle::join`] if no worker has begun the task. One small lock protects the packet.
+//! caller of [`Handle::join`] if no worker has begun the task. An atomic word says who has what.
 //! A [`future`] also has a packet, and is polled by tasks. [`TaskBuilder`] spawns both.
 
 mod abort;
@@ -22,14 +22,14 @@ pub use queue_full::QueueFull;
 use packet::{Cell, Queueing};
 use std::sync::Arc;
 use tidegate_core::Origin;
-use tidegate_core::door::{PoolInner, Task, WorkerThread, spawn};
+use tidegate_core::door::{PoolInner, WorkerThread, spawn};
 
 /// A closure of more bytes gets an allocation of its own: it would be moved to the stack of the
 /// thread that runs it, and its memory would last as long as the handle.
 const LARGE: usize = 1 << 10;
 
 #[inline]
-fn push<T, F>(pool: Arc<PoolInner>, origin: Origin, queued: Queueing, f: F) -> Arc<Cell<T>>
+fn push<T, F>(pool: Arc<PoolInner>, origin: Origin, queued: Queueing, f: F) -> Cell<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -38,8 +38,8 @@ where
         let f: Box<dyn FnOnce() -> T + Send> = Box::new(f);
         return push(pool, origin, queued, f);
     }
-    let packet = packet::of_closure(pool, origin, queued, f);
-    spawn::submit(&packet.pool, queued.class, Task::shared(packet.clone()));
+    let (packet, task) = packet::of_closure(pool, origin, queued, f);
+    spawn::submit(&packet.pool, queued.class, task);
     if queued.class.is_some() {
         answer_signals();
     }

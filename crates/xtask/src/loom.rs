@@ -53,6 +53,7 @@ const CORE_ONE_WORKER: &[&str] = &[
 const ONE_WORKER: &[&str] = &[
     "models::loom_outside_thread_joins_a_handle",
     "models::loom_aborted_closure_is_dropped_once",
+    "models::loom_unwanted_panic_is_reported_once",
 ];
 
 /// Models in which a second worker runs only part of the time, and models with three threads.
@@ -72,6 +73,7 @@ const CORE_PART: &[&str] = &[
 const PART: &[&str] = &[
     "models::loom_wake_during_a_poll_is_not_lost",
     "models::loom_aborted_future_races_its_waker",
+    "models::loom_polled_handle_queues_before_the_end",
     "models::loom_calls_edge_added_as_source_occurs",
     "models::loom_calls_last_point_releases_waiter",
     "models::loom_calls_lock_passes_to_next_interval",

@@ -20,7 +20,7 @@ pub(super) fn spawn<F>(
     class: Option<Priority>,
     origin: Origin,
     future: F,
-) -> Arc<Cell<F::Output>>
+) -> Cell<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
@@ -43,7 +43,7 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     phase: Mutex<Phase<F>>,
-    packet: Arc<Cell<F::Output>>,
+    packet: Cell<F::Output>,
     /// The class in which the future was spawned.
     class: Priority,
     /// The class of the most urgent waiter, if that is more urgent.

@@ -38,7 +38,7 @@ use tidegate_sync::simulation;
 /// again after it has returned its result.
 pub struct Handle<T> {
     /// `None` once the result has been taken.
-    pub(super) packet: Option<Arc<Cell<T>>>,
+    pub(super) packet: Option<Cell<T>>,
     /// Whether dropping the handle aborts the task.
     pub(super) aborts: bool,
     /// The token of the task, if it has one of its own.
@@ -46,7 +46,7 @@ pub struct Handle<T> {
 }
 
 impl<T: Send + 'static> Handle<T> {
-    pub(super) fn new(packet: Arc<Cell<T>>, token: Option<CancelToken>) -> Self {
+    pub(super) fn new(packet: Cell<T>, token: Option<CancelToken>) -> Self {
         Self {
             packet: Some(packet),
             aborts: false,
@@ -60,7 +60,7 @@ impl<T: Send + 'static> Handle<T> {
 
     fn packet(&self) -> &Cell<T> {
         self.packet
-            .as_deref()
+            .as_ref()
             .expect("the handle has already returned its result")
     }
 
@@ -106,7 +106,7 @@ impl<T: Send + 'static> Handle<T> {
                 Registered::Finished => return self.take().expect("the task has finished"),
                 Registered::Unstarted => self.queue(class),
                 Registered::Running(by) => assert!(
-                    by != Some(serial::of_this_thread()),
+                    by != serial::of_this_thread(),
                     "the task of this handle waits in a frame below the one that joins it"
                 ),
             }
@@ -253,7 +253,7 @@ impl<T: Send + 'static> Handle<T> {
                 class,
                 is_counted: false,
             };
-            run_as_task(&**packet, queued, current);
+            run_as_task(&*packet, queued, current);
         });
         let class = class.unwrap_or(self.pool().options.priority);
         submit(self.pool(), Some(class), task);

@@ -1,7 +1,10 @@
 //! Loom models of handles and futures; see `tidegate_core`'s models.
 
+use crate::Pool;
 use crate::models::pool;
-use std::task::Poll;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::model::{check, check_part};
@@ -46,6 +49,47 @@ fn loom_outside_thread_joins_a_handle() {
     check(|| {
         let pool = pool(1);
         assert_eq!(pool.spawn(|| 5).join(), 5);
+    });
+}
+
+/// The handle may be dropped before the task ends, at the same time, or after that. In each case
+/// one thread reports the panic.
+#[test]
+fn loom_unwanted_panic_is_reported_once() {
+    check(|| {
+        let reports = Arc::new(AtomicUsize::new(0));
+        let reported = reports.clone();
+        let pool = Pool::builder()
+            .workers(1)
+            .max_threads(1)
+            // Relaxed: the end of the pool orders this and the check.
+            .on_panic(move |_| _ = reported.fetch_add(1, Ordering::Relaxed))
+            .build()
+            .expect("valid options");
+        drop(pool.spawn(|| std::panic::resume_unwind(Box::new("as the model wants"))));
+        drop(pool);
+        assert_eq!(reports.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The worker may end the task, and so the pool, before the other thread has queued another task
+/// for the closure.
+#[test]
+fn loom_polled_handle_queues_before_the_end() {
+    check_part(|| {
+        let pool = pool(1);
+        let mut handle = pool.spawn(|| 5);
+        loom::explore();
+        let ending = loom::thread::spawn(move || drop(pool));
+        let mut context = Context::from_waker(Waker::noop());
+        let polled = Pin::new(&mut handle).poll(&mut context);
+        ending.join().expect("the pool ends");
+        loom::stop_exploring();
+        let result = match polled {
+            Poll::Ready(result) => Some(result),
+            Poll::Pending => handle.try_result().ok(),
+        };
+        assert_eq!(result, Some(5));
     });
 }
 

@@ -4,32 +4,44 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_core::Origin;
 use tidegate_core::door::{
-    Event, Hold, Payload, PoolInner, RunShared, SharedTask, TaskSpan, UnhandledPanic, WorkerThread,
-    carry, unwind,
+    Event, Hold, Payload, PoolInner, RunShared, Shared, Task, TaskSpan, UnhandledPanic,
+    WorkerThread, carry, unwind,
 };
 use tidegate_policy::Priority;
 use tidegate_sync::UnsafeCell;
+use tidegate_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
-pub(super) enum State<T> {
-    Unstarted(Option<Waiter>),
-    Running(Running),
-    Finished(Result<T, Payload>),
+/// Values of the packet's word: one phase, and any of the flags. docs/futures.md has the steps.
+mod word {
+    pub(super) const UNSTARTED: u32 = 0;
+    pub(super) const RUNNING: u32 = 1;
+    pub(super) const FINISHED: u32 = 2;
     /// A handle has aborted the task. The task in the pool's queues will drop the closure.
-    Aborted(Option<Waiter>),
-    /// The result has been taken, or dropped because the handle was dropped.
-    Over,
+    pub(super) const ABORTED: u32 = 3;
+    /// The result has been taken, or the closure was dropped.
+    pub(super) const OVER: u32 = 4;
+    const PHASE: u32 = 7;
+
+    /// The handle has written to `wait`.
+    pub(super) const WAITED: u32 = 1 << 3;
+    /// The handle was dropped.
+    pub(super) const DROPPED: u32 = 1 << 4;
+    /// The handle that was dropped aborts the task.
+    pub(super) const ABORTS: u32 = 1 << 5;
+    /// The future's last waker was dropped while it waited.
+    pub(super) const LOST: u32 = 1 << 6;
+
+    pub(super) fn phase(word: u32) -> u32 {
+        word & PHASE
+    }
 }
 
-#[derive(Default)]
-pub(super) struct Running {
-    /// The serial number of the thread that runs the task. A number from `with_number` could pass
-    /// to another thread before the task ends, if the task runs while thread-local values are being
-    /// destroyed. `None` for a future that is not being polled.
-    by: Option<u64>,
-    waiter: Option<Waiter>,
-}
+use word::{ABORTED, ABORTS, DROPPED, FINISHED, LOST, OVER, RUNNING, UNSTARTED, WAITED, phase};
+
+/// The value of `by` while no thread runs the task. It is no thread's number.
+const NOBODY: u64 = 0;
 
 /// What to notify when the task ends.
 pub(super) enum Waiter {
@@ -75,25 +87,45 @@ impl<T, F: FnOnce() -> T + Send> Body<T> for Option<F> {
 }
 
 /// A packet as its handle sees it, whatever the closure.
-pub(super) type Cell<T> = SharedTask<Packet<T, dyn Body<T>>>;
+pub(super) type Cell<T> = Shared<Packet<T, dyn Body<T>>>;
 
 /// The closure is in a field of its own, so that a packet takes one allocation.
 pub(super) struct Packet<T, B: ?Sized> {
-    pub(super) inside: Mutex<Inside<T>>,
+    word: AtomicU32,
+    /// The serial number of the thread that runs the task, or [`NOBODY`]. A number from
+    /// `with_number` could pass to another thread before the task ends, if the task runs while
+    /// thread-local values are being destroyed.
+    by: AtomicU64,
+    /// What the handle leaves while it waits.
+    wait: Mutex<Wait>,
+    result: Owned<Option<Result<T, Payload>>>,
     /// Held until the closure or the future has ended.
     pub(super) pool: Arc<PoolInner>,
     /// The future, if this is the packet of a future.
     future: Option<Weak<dyn Drive>>,
     origin: Origin,
     queued: Queueing,
-    body: UsedOnce<B>,
+    body: Owned<B>,
 }
 
-struct UsedOnce<B: ?Sized>(UnsafeCell<B>);
+/// A value that belongs to one thread at a time. The body belongs to the thread that has taken the
+/// phase out of `UNSTARTED` or `ABORTED`. The result belongs to the thread that ends the task; once
+/// the task has ended, to the handle, unless that was dropped before.
+struct Owned<V: ?Sized>(UnsafeCell<V>);
 
-// SAFETY: one thread uses the body, once: the one that has taken the packet, under the lock, out of
-// the state `Unstarted` or `Aborted`.
-unsafe impl<B: Send + ?Sized> Sync for UsedOnce<B> {}
+// SAFETY: only the thread to which the value belongs uses it.
+unsafe impl<V: Send + ?Sized> Sync for Owned<V> {}
+
+#[derive(Default)]
+struct Wait {
+    waiter: Option<Waiter>,
+    /// The class of the most urgent waiter, if the closure has not begun.
+    raised: Option<Priority>,
+    /// How many classes are at most as urgent as the most urgent one in which another task that
+    /// runs the closure has been queued, because a waiter could not run it; 0 if there is no such
+    /// task.
+    queued_at: u8,
+}
 
 /// How the task was queued when it was spawned.
 #[derive(Clone, Copy, Default)]
@@ -104,39 +136,26 @@ pub(super) struct Queueing {
     pub(super) is_counted: bool,
 }
 
-pub(super) struct Inside<T> {
-    state: State<T>,
-    /// The class of the most urgent waiter, if the closure has not begun.
-    raised: Option<Priority>,
-    /// Whether the handle was dropped.
-    is_dropped: bool,
-    /// Whether the handle that was dropped aborts the task.
-    is_aborted: bool,
-    /// Whether the future's last waker was dropped while it waited.
-    is_lost: bool,
-    /// How many classes are at most as urgent as the most urgent one in which another task that
-    /// runs the closure has been queued, because a waiter could not run it; 0 if there is no such
-    /// task.
-    queued_at: u8,
-}
-
-/// Creates the packet of a closure, which holds the pool until the closure has ended.
+/// Creates the packet of a closure, which holds the pool until the closure has ended, and the
+/// packet's entry for a queue.
 #[inline]
 pub(super) fn of_closure<T, F>(
     pool: Arc<PoolInner>,
     origin: Origin,
     queued: Queueing,
     closure: F,
-) -> Arc<SharedTask<Packet<T, Option<F>>>>
+) -> (Cell<T>, Task)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     pool.hold();
-    SharedTask::new(Packet {
+    let (packet, task) = Shared::with_entry(Packet {
         queued,
-        ..Packet::new(pool, State::Unstarted(None), None, origin, Some(closure))
-    })
+        ..Packet::new(pool, UNSTARTED, None, origin, Some(closure))
+    });
+    // SAFETY: 1. a cast to a trait object.
+    (unsafe { packet.unsized_by(|packet| packet as _) }, task)
 }
 
 /// Creates the packet of a future, which calls [`finish`](Packet::finish) itself.
@@ -144,41 +163,32 @@ pub(super) fn of_future<T: Send + 'static>(
     pool: Arc<PoolInner>,
     origin: Origin,
     future: Weak<dyn Drive>,
-) -> Arc<Cell<T>> {
-    let state = State::Running(Running::default());
-    SharedTask::new(Packet::new(
-        pool,
-        state,
-        Some(future),
-        origin,
-        None::<fn() -> T>,
-    ))
+) -> Cell<T> {
+    let nothing = None::<fn() -> T>;
+    let packet = Shared::new(Packet::new(pool, RUNNING, Some(future), origin, nothing));
+    // SAFETY: 1. a cast to a trait object.
+    unsafe { packet.unsized_by(|packet| packet as _) }
 }
 
 impl<T, B> Packet<T, B> {
     #[inline]
     fn new(
         pool: Arc<PoolInner>,
-        state: State<T>,
+        phase: u32,
         future: Option<Weak<dyn Drive>>,
         origin: Origin,
         body: B,
     ) -> Self {
-        let inside = Inside {
-            state,
-            raised: None,
-            is_dropped: false,
-            is_aborted: false,
-            is_lost: false,
-            queued_at: 0,
-        };
         Self {
-            inside: Mutex::new(inside),
+            word: AtomicU32::new(phase),
+            by: AtomicU64::new(NOBODY),
+            wait: Mutex::default(),
+            result: Owned(UnsafeCell::new(None)),
             pool,
             future,
             origin,
             queued: Queueing::default(),
-            body: UsedOnce(UnsafeCell::new(body)),
+            body: Owned(UnsafeCell::new(body)),
         }
     }
 }
@@ -188,7 +198,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    fn run(task: &SharedTask<Self>, current: WorkerThread<'_>) {
+    fn run(task: &Self, current: WorkerThread<'_>) {
         run_as_task(task, task.queued, current);
     }
 }
@@ -216,11 +226,13 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
 
 impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     pub(super) fn is_unstarted(&self) -> bool {
-        matches!(self.inside.lock().state, State::Unstarted(_))
+        // Relaxed: `claim` decides, or the lock of `wait` orders this.
+        phase(self.word.load(Ordering::Relaxed)) == UNSTARTED
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        matches!(self.inside.lock().state, State::Finished(_))
+        // Acquire pairs with `finish`: the caller sees what the task did.
+        phase(self.word.load(Ordering::Acquire)) == FINISHED
     }
 
     pub(super) fn is_future(&self) -> bool {
@@ -234,12 +246,10 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Notifies the thread in `join`, if any, that the future can be polled.
     pub(super) fn wake_driver(&self) {
-        let mut inside = self.inside.lock();
-        let State::Running(running) = &mut inside.state else {
-            return;
+        let driver = {
+            let mut wait = self.wait.lock();
+            wait.waiter.take_if(|w| matches!(w, Waiter::Driver(_)))
         };
-        let driver = running.waiter.take_if(|w| matches!(w, Waiter::Driver(_)));
-        drop(inside);
         if let Some(Waiter::Driver(event)) = driver {
             // The caller is in the middle of a task, so it keeps its slot.
             event.open_owed();
@@ -248,37 +258,50 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Records which thread polls the future. `None` if no thread does.
     pub(super) fn set_polled_by(&self, thread: Option<u64>) {
-        if let State::Running(running) = &mut self.inside.lock().state {
-            running.by = thread;
+        // Relaxed: only the thread itself looks for its number.
+        self.by.store(thread.unwrap_or(NOBODY), Ordering::Relaxed);
+    }
+
+    /// Takes the packet out of the phase `UNSTARTED` or `ABORTED`. Returns the word before, or
+    /// `None` if another thread has done so.
+    #[inline]
+    fn claim(&self) -> Option<u32> {
+        // Relaxed: the exchange decides.
+        let mut seen = self.word.load(Ordering::Relaxed);
+        loop {
+            let next = match phase(seen) {
+                UNSTARTED => seen - UNSTARTED + RUNNING,
+                ABORTED => seen - ABORTED + OVER,
+                _ => return None,
+            };
+            // Relaxed: the queue or the handle brought the closure here, and `wait` has a lock.
+            let order = Ordering::Relaxed;
+            match self.word.compare_exchange_weak(seen, next, order, order) {
+                Ok(_) => return Some(seen),
+                Err(now) => seen = now,
+            }
         }
     }
 
     /// Runs the closure, or drops it if it was aborted, and returns `true`, unless another thread
     /// has begun the closure.
     pub(super) fn run(&self) -> bool {
-        let raised = {
-            let mut inside = self.inside.lock();
-            match std::mem::replace(&mut inside.state, State::Over) {
-                State::Unstarted(waiter) => {
-                    let by = Some(serial::of_this_thread());
-                    inside.state = State::Running(Running { by, waiter });
-                    inside.raised
-                }
-                State::Aborted(waiter) => {
-                    drop(inside);
-                    self.drop_closure(waiter);
-                    return true;
-                }
-                other => {
-                    inside.state = other;
-                    return false;
-                }
-            }
+        let Some(before) = self.claim() else {
+            return false;
+        };
+        if phase(before) == ABORTED {
+            self.drop_closure();
+            return true;
+        }
+        self.set_polled_by(Some(serial::of_this_thread()));
+        let raised = match before & WAITED {
+            0 => None,
+            _ => self.wait.lock().raised,
         };
         let ended = {
             let _span = self.span();
             let call = || {
-                // SAFETY: this thread has taken the packet out of `Unstarted`.
+                // SAFETY: this thread has taken the packet out of `UNSTARTED`.
                 self.body.0.with_mut(|body| unsafe { &mut *body }.call())
             };
             unwind::catch(|| match raised {
@@ -292,41 +315,56 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     }
 
     #[cold]
-    fn drop_closure(&self, waiter: Option<Waiter>) {
+    fn drop_closure(&self) {
         // The destructors are user code, which must not unwind out of a detached task.
         let discard_body = || {
-            // SAFETY: this thread has taken the packet out of `Aborted`.
+            // SAFETY: this thread has taken the packet out of `ABORTED`.
             self.body.0.with_mut(|body| unsafe { &mut *body }.discard());
         };
         if let Err(payload) = unwind::catch(discard_body) {
             self.report(payload, UnhandledPanic::Task);
         }
-        discard(waiter, &self.pool);
         self.pool.let_go();
     }
 
+    /// Stores the result and notifies the waiter. If the handle was dropped, drops the result.
     pub(super) fn finish(&self, result: Result<T, Payload>) {
-        let mut inside = self.inside.lock();
-        if !inside.is_dropped {
-            let before = std::mem::replace(&mut inside.state, State::Finished(result));
-            drop(inside);
-            if let State::Running(Running { waiter, .. }) = before {
-                waiter
-                    .into_iter()
-                    .for_each(|waiter| waiter.notify(&self.pool));
-            }
-            return;
+        // Relaxed: nothing of the handle's is needed. Nobody looks at the phase any more.
+        if self.word.load(Ordering::Relaxed) & DROPPED != 0 {
+            return self.drop_result(Some(result));
         }
-        let before = std::mem::replace(&mut inside.state, State::Over);
-        drop(inside);
-        // No handle is left, so a panic is reported, and the result is dropped here.
-        let dropped = unwind::catch(|| {
-            drop(before);
-            result.map(drop)
-        });
+        // SAFETY: the result belongs to this thread, which ends the task.
+        self.result
+            .0
+            .with_mut(|place| unsafe { *place = Some(result) });
+        // Release pairs with the Acquire of the handle, which takes the result.
+        let before = self.word.fetch_add(FINISHED - RUNNING, Ordering::Release);
+        if before & DROPPED != 0 {
+            // SAFETY: the handle was dropped before the task had ended.
+            self.drop_result(unsafe { self.take_result() });
+        } else if before & WAITED != 0 {
+            let waiter = self.wait.lock().waiter.take();
+            waiter
+                .into_iter()
+                .for_each(|waiter| waiter.notify(&self.pool));
+        }
+    }
+
+    /// Drops the result, and reports its panic, because no handle will resume it.
+    fn drop_result(&self, result: Option<Result<T, Payload>>) {
+        let dropped = unwind::catch(|| result.map_or(Ok(()), |result| result.map(drop)));
         if let Ok(Err(payload)) | Err(payload) = dropped {
             self.report_unless_unwanted(payload);
         }
+    }
+
+    /// # Safety
+    /// The result belongs to the caller.
+    unsafe fn take_result(&self) -> Option<Result<T, Payload>> {
+        // SAFETY: guaranteed by the caller.
+        self.result
+            .0
+            .with_mut(|place| unsafe { &mut *place }.take())
     }
 
     /// Records the task, if the pool records a trace, until the result is dropped.
@@ -343,106 +381,114 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Records that nothing can continue the future, which is about to end with a panic.
     pub(super) fn set_lost(&self) {
-        self.inside.lock().is_lost = true;
+        // Relaxed: `finish` follows.
+        self.word.fetch_or(LOST, Ordering::Relaxed);
     }
 
     /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
     /// not failed if its handle has aborted it.
+    #[cold]
     fn report_unless_unwanted(&self, payload: Payload) {
-        let is_unwanted = {
-            let inside = self.inside.lock();
-            inside.is_lost && inside.is_aborted
-        };
-        match is_unwanted {
-            true => unwind::discard(payload),
-            false => self.report(payload, UnhandledPanic::Task),
+        // Relaxed: the caller has seen the end of the task and the drop of the handle.
+        let word = self.word.load(Ordering::Relaxed);
+        if word & LOST != 0 && word & ABORTS != 0 {
+            unwind::discard(payload);
+        } else {
+            self.report(payload, UnhandledPanic::Task);
         }
     }
 
-    /// Takes the result. Returns `None` if the task has not finished.
+    /// Takes the result for the handle. Returns `None` if the task has not finished.
     pub(super) fn take(&self) -> Option<Result<T, Payload>> {
-        let mut inside = self.inside.lock();
-        match std::mem::replace(&mut inside.state, State::Over) {
-            State::Finished(result) => Some(result),
-            other => {
-                inside.state = other;
-                None
-            }
+        if !self.is_finished() {
+            return None;
         }
+        // Relaxed: nobody else takes the result.
+        self.word.fetch_add(OVER - FINISHED, Ordering::Relaxed);
+        // SAFETY: the task has ended, and its handle has not been dropped.
+        unsafe { self.take_result() }
     }
 
     /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
     /// if the task has finished. Aborts a child made by `fork`, in which the task never ends.
     pub(super) fn register(&self, waiter: Waiter) -> Registered {
-        let mut inside = self.inside.lock();
-        let (slot, registered) = match &mut inside.state {
-            State::Unstarted(waiter) => (waiter, Registered::Unstarted),
-            State::Running(running) => (&mut running.waiter, Registered::Running(running.by)),
-            State::Finished(_) | State::Aborted(_) | State::Over => return Registered::Finished,
-        };
+        if self.is_finished() {
+            return Registered::Finished;
+        }
         self.pool.check_process();
-        let before = slot.replace(waiter);
-        drop(inside);
+        let (unneeded, registered) = {
+            let mut wait = self.wait.lock();
+            let before = wait.waiter.replace(waiter);
+            match self.set_waited() {
+                UNSTARTED => (before, Registered::Unstarted),
+                // Relaxed: the caller looks for its own number.
+                RUNNING => (before, Registered::Running(self.by.load(Ordering::Relaxed))),
+                _ => (wait.waiter.take(), Registered::Finished),
+            }
+        };
         // Not under the lock.
-        discard(before, &self.pool);
+        discard(unneeded, &self.pool);
         registered
+    }
+
+    /// Makes the runner look at `wait`. Called under that lock. Returns the phase before.
+    fn set_waited(&self) -> u32 {
+        // Relaxed: the lock orders what the caller has written there.
+        phase(self.word.fetch_or(WAITED, Ordering::Relaxed))
     }
 
     /// Called when a handle that aborts its task is dropped, before `abandon`. Returns whether the
     /// task is running.
     pub(super) fn abort(&self) -> bool {
-        let mut inside = self.inside.lock();
-        inside.state = match std::mem::replace(&mut inside.state, State::Over) {
-            State::Unstarted(waiter) => State::Aborted(waiter),
-            other => other,
-        };
-        matches!(inside.state, State::Running(_))
+        // Relaxed: whoever drops the closure has it from the queue.
+        let order = Ordering::Relaxed;
+        let abort = |seen| (phase(seen) == UNSTARTED).then_some(seen - UNSTARTED + ABORTED);
+        match self.word.fetch_update(order, order, abort) {
+            Ok(_) => false,
+            Err(seen) => phase(seen) == RUNNING,
+        }
     }
 
-    /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the result, and
-    /// reports its panic, because no handle will resume it.
+    /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the waiter, and
+    /// the result if the task has finished.
     pub(super) fn abandon(&self, aborts: bool) {
-        let mut inside = self.inside.lock();
-        inside.is_dropped = true;
-        inside.is_aborted = aborts;
-        let state = &mut inside.state;
-        let (waiter, result) = match state {
-            State::Unstarted(waiter) | State::Aborted(waiter) => (waiter.take(), None),
-            State::Running(running) => (running.waiter.take(), None),
-            State::Finished(_) => (None, Some(std::mem::replace(state, State::Over))),
-            State::Over => (None, None),
-        };
-        drop(inside);
-        discard(waiter, &self.pool);
-        let Some(State::Finished(result)) = result else {
-            return;
-        };
-        if let Ok(Err(payload)) | Err(payload) = unwind::catch(|| result.map(drop)) {
-            self.report_unless_unwanted(payload);
+        let flags = if aborts { DROPPED | ABORTS } else { DROPPED };
+        // Acquire pairs with `finish`: the handle may take the result.
+        let before = self.word.fetch_add(flags, Ordering::Acquire);
+        if before & WAITED != 0 {
+            let waiter = self.wait.lock().waiter.take();
+            discard(waiter, &self.pool);
+        }
+        if phase(before) == FINISHED {
+            // SAFETY: the task had ended before the handle was dropped.
+            self.drop_result(unsafe { self.take_result() });
         }
     }
 
     /// Gives the closure the class of its waiter, unless a thread has begun it.
     pub(super) fn raise(&self, class: Priority) {
-        let mut inside = self.inside.lock();
-        inside.raised = inside.raised.max(Some(class));
+        let mut wait = self.wait.lock();
+        wait.raised = wait.raised.max(Some(class));
+        self.set_waited();
     }
 
     /// If no thread has begun the closure, and no waiter that is as urgent has asked for this
     /// before, gives the closure the class of its waiter (`None` stands for the class of the pool).
     /// Returns a hold on the pool, with which the caller must queue a task that runs the closure.
+    /// The caller must have registered its waiter.
     pub(super) fn hold_to_queue(&self, class: Option<Priority>) -> Option<Hold> {
-        let mut inside = self.inside.lock();
-        if !matches!(inside.state, State::Unstarted(_)) {
+        let mut wait = self.wait.lock();
+        if !self.is_unstarted() {
             return None;
         }
         let effective = class.unwrap_or(self.pool.options.priority) as u8 + 1;
-        if inside.queued_at >= effective {
+        if wait.queued_at >= effective {
             return None;
         }
-        inside.queued_at = effective;
-        inside.raised = inside.raised.max(self.pool.sources.classes.above(class));
-        // The closure has not ended, so the packet still holds the pool.
+        wait.queued_at = effective;
+        wait.raised = wait.raised.max(self.pool.sources.classes.above(class));
+        // The packet still holds the pool: whoever runs the closure takes the lock before it lets
+        // the pool go.
         Some(Hold::of(&self.pool))
     }
 }
@@ -451,9 +497,8 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 pub(super) enum Registered {
     Finished,
     Unstarted,
-    /// The thread with this serial number runs the task. `None` for a future that is not being
-    /// polled.
-    Running(Option<u64>),
+    /// The thread with this serial number runs the task, if any does.
+    Running(u64),
 }
 
 impl Waiter {
