@@ -50,7 +50,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
         Source::Builder(method) => {
-            let closed = options.kind.closed();
+            let closed = options.closed.as_ref();
             format!(
                 "set by {}",
                 closed.map_or(method, |closed| closed.threads_by)
@@ -78,7 +78,7 @@ fn explanation(options: &Options, workers: usize) -> String {
         let limit = Some(options.max_threads);
         differing.extend(difference(limit, &tunables::MAX_THREADS));
     }
-    if options.kind.closed().is_none() {
+    if options.closed.is_none() {
         let limit = options.max_blocking_threads;
         differing.extend(difference(limit, &tunables::MAX_BLOCKING_THREADS));
     }
@@ -101,7 +101,7 @@ fn explanation(options: &Options, workers: usize) -> String {
 /// Returns the sharing options that differ from their defaults. A closed pool doesn't share by
 /// default.
 fn sharing(options: &Options) -> Vec<String> {
-    let closed = options.kind.closed().is_some();
+    let closed = options.closed.is_some();
     let share = options
         .share
         .as_ref()

@@ -7,7 +7,6 @@ mod closed;
 mod environment;
 mod error;
 mod idle;
-mod kind;
 mod machine;
 mod orders;
 mod settings;
@@ -17,8 +16,8 @@ pub use closed::Closed;
 pub(crate) use environment::Environment;
 pub use error::BuildError;
 pub(crate) use idle::IdleRule;
-pub(crate) use kind::Kind;
-pub(crate) use machine::{affinity, limits, machine, pretend};
+pub use machine::pretend;
+pub(crate) use machine::{affinity, limits, machine};
 pub(crate) use settings::Settings;
 pub(crate) use table::options;
 
@@ -102,7 +101,8 @@ pub struct Options {
     /// `None`: the pool has no share controller.
     pub(crate) share: Option<Sharing>,
     pub(crate) share_from: Source,
-    pub(crate) kind: Kind,
+    /// `None`: the pool is open. It starts spare threads and admits guests.
+    pub(crate) closed: Option<Closed>,
     /// How the pool is simulated. `None`: its threads run freely.
     pub(crate) simulated: Option<Simulated>,
 }
@@ -122,26 +122,25 @@ pub(crate) struct Sharing {
 /// The name of a pool whose builder sets none.
 const UNNAMED: &str = "tidegate";
 
+/// Whether errors are printed to standard error instead of returned, because no caller could handle
+/// them.
+pub(crate) fn is_forgiving(closed: Option<&Closed>) -> bool {
+    closed.is_some_and(|closed| closed.forgiving)
+}
+
 impl Options {
     /// Resolves and checks the options that a builder has collected.
     pub(crate) fn of(settings: Settings) -> Result<Self, BuildError> {
         let settings = simulated::complete(settings)?;
-        let is_forgiving = |closed: &Closed| closed.forgiving;
         let environment = if settings.simulated.is_some() {
             // A seed means the same run in every environment.
             Environment::Ignored
-        } else if settings.closed.as_ref().is_some_and(is_forgiving) {
+        } else if is_forgiving(settings.closed.as_ref()) {
             Environment::Forgiving
         } else {
             Environment::Strict
         };
         Self::resolve(settings, environment)
-    }
-
-    /// Whether errors are printed to standard error instead of returned, because no caller could
-    /// handle them.
-    pub(crate) fn is_forgiving(&self) -> bool {
-        self.kind.is_forgiving()
     }
 
     pub(crate) fn global() -> Self {
@@ -193,7 +192,7 @@ impl Options {
             on_start: settings.on_start,
             on_exit: settings.on_exit,
             on_panic: settings.on_panic,
-            kind: Kind::from(settings.closed),
+            closed: settings.closed,
             simulated: settings.simulated,
         })
     }

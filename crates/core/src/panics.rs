@@ -49,7 +49,7 @@ impl PanicReporter {
 
     /// Like `report`, for a panic of the task or interval with this origin.
     pub fn report_of(&self, payload: Payload, from: UnhandledPanic, of: Option<&Origin>) {
-        if let Some(closed) = self.options.kind.closed() {
+        if let Some(closed) = &self.options.closed {
             // Other threads may have pointers into the stack frames below, so this must not unwind.
             return no_unwind(|| (closed.on_panic)(payload, from));
         }

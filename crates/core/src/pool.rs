@@ -14,7 +14,7 @@ pub use threads::UnstartedThread;
 use crate::cells::Hint;
 use crate::controller_handle::ControllerHandle;
 use crate::layout::Layout;
-use crate::options::{BuildError, Kind, Options, Source};
+use crate::options::{BuildError, Options, Source};
 use crate::panics::PanicReporter;
 use crate::simulated;
 use crate::sleep::wake;
@@ -112,7 +112,7 @@ impl PoolInner {
     fn new(options: Arc<Options>) -> Arc<Self> {
         let slots = options.workers;
         let max_threads = options.max_threads;
-        let room = match options.kind.may_grow() {
+        let room = match options.closed.is_none() {
             true => max_threads.max(ROOM),
             false => max_threads,
         } + options.max_blocking_threads;
@@ -178,8 +178,8 @@ impl PoolInner {
         ));
     }
 
-    pub(crate) fn kind(&self) -> &Kind {
-        &self.options.kind
+    pub(crate) fn is_closed(&self) -> bool {
+        self.options.closed.is_some()
     }
 
     /// Aborts the process if the pool's threads belong to an ancestor process, or to another
@@ -267,7 +267,7 @@ impl PoolInner {
     /// Whether a thread in the middle of a task may have to wait for a slot. In a closed pool that
     /// does not share the machine, threads wait only between tasks.
     pub(crate) fn preempts(&self) -> bool {
-        self.kind().may_preempt() || self.options.shares()
+        !self.is_closed() || self.options.shares()
     }
 
     /// Whether the pool has no spare thread that could run in place of a thread that stops.

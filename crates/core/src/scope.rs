@@ -472,7 +472,7 @@ fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
 fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     run::pass_on(worker, task);
     let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
-    if few || !worker.pool().kind().runs_spawns_at_once() || worker.set_inlining(true) {
+    if few || worker.pool().is_closed() || worker.set_inlining(true) {
         return;
     }
     if let Some(task) = scope.pop_queued() {

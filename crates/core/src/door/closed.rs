@@ -21,6 +21,8 @@
 //!   pool's other handlers.
 
 pub use crate::options::Closed;
+#[doc(hidden)]
+pub use crate::options::pretend as pretend_machine;
 pub use crate::pool::UnstartedThread;
 pub use crate::unwind::UnhandledPanic;
 
@@ -28,7 +30,7 @@ use crate::broadcast;
 use crate::builder::Builder;
 use crate::handle::{self, Pool};
 use crate::job::Task;
-use crate::options::{self, BuildError};
+use crate::options::BuildError;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
@@ -39,7 +41,6 @@ use crate::worker::WorkerThread;
 use crate::yield_now;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
@@ -72,13 +73,6 @@ pub fn stack_sizes() -> (usize, usize) {
         Allowed::Between(least, most) => (least, most),
         Allowed::OneOf(_) => unreachable!("the size of stacks has a range"),
     }
-}
-
-/// Reads affinity and quotas below `root` instead of `/`, in the whole process, for tests. Has no
-/// effect once a pool has read the machine.
-#[doc(hidden)]
-pub fn pretend_machine(root: PathBuf) {
-    options::pretend(root);
 }
 
 /// A closed pool's handle.
@@ -152,7 +146,7 @@ impl Entry {
 
     /// Spawns a `'static` task, and does not wait for it.
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
-        if self.0.kind().is_breadth_first() {
+        if is_breadth_first(&self.0) {
             self.spawn_fifo(f);
         } else {
             crate::spawn::submit(&self.0, None, Task::alone(&self.0, |_| f()));
@@ -198,7 +192,7 @@ impl<'a> Member<'a> {
     #[inline(always)]
     fn get() -> Option<Self> {
         WorkerThread::get()
-            .filter(|current| current.pool().kind().closed().is_some())
+            .filter(|current| current.pool().is_closed())
             .map(Self)
     }
 
@@ -263,9 +257,13 @@ impl fmt::Debug for Member<'_> {
     }
 }
 
+fn is_breadth_first(pool: &PoolInner) -> bool {
+    (pool.options.closed.as_ref()).is_some_and(|closed| closed.breadth_first)
+}
+
 /// Spawns a task into a scope of a closed pool, in the order configured for the pool.
 pub fn spawn<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
-    if scope.pool().kind().is_breadth_first() {
+    if is_breadth_first(scope.pool()) {
         scope.spawn_fifo(f);
     } else {
         scope.spawn(f);

@@ -7,9 +7,9 @@ use tidegate_sync::OnceBox;
 /// The machine, and the folder below which its files are.
 static MACHINE: OnceBox<(PathBuf, Machine)> = OnceBox::new();
 
-/// Reads the machine's files below `root` instead of `/`, in the whole process. Has no effect once
-/// the machine was read.
-pub(crate) fn pretend(root: PathBuf) {
+/// Reads the machine's files below `root` instead of `/`, in the whole process, for tests. Has no
+/// effect once the machine was read.
+pub fn pretend(root: PathBuf) {
     MACHINE.get_or_init(|| {
         let machine = Machine::read_from(&root);
         (root, machine)

@@ -37,7 +37,7 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
 /// pool has its maximum number of threads. If no thread of the pool could be started, the caller
 /// needs no slot, because only the caller can run its task.
 pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
-    if !pool.kind().may_grow() {
+    if pool.is_closed() {
         return None;
     }
     let mut ledger = pool.change();
@@ -85,7 +85,7 @@ fn may_be_alone(pool: &PoolInner) -> bool {
     // flag.
     let refused = pool.refused.load(Ordering::Relaxed);
     // A closed pool never takes guests.
-    refused && pool.kind().may_grow()
+    refused && !pool.is_closed()
 }
 
 fn has_no_threads(pool: &PoolInner, ledger: &Ledger) -> bool {
@@ -107,7 +107,7 @@ pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
         let has_slot = ledger.ready(*t);
         debug_assert!(has_slot, "as many slots as threads");
     }
-    if !pool.kind().may_grow() {
+    if pool.is_closed() {
         ledger.complete();
     }
     admitted

@@ -2,7 +2,7 @@
 
 use super::PoolInner;
 use crate::events;
-use crate::options::Options;
+use crate::options::{Options, is_forgiving};
 use crate::pool::enter;
 use crate::pool::members;
 use crate::sleep;
@@ -218,7 +218,7 @@ impl PoolInner {
         let let_go = LetGo(&pool);
         if let Err(error) = unstarted.try_for_each(&mut start) {
             let some = unstarted.len() + 1 < pool.options.workers;
-            if !(some && pool.options.is_forgiving()) {
+            if !(some && is_forgiving(pool.options.closed.as_ref())) {
                 return Err(error);
             }
             drop(unstarted);
@@ -336,7 +336,7 @@ impl PoolInner {
         let is_thread = POOL_OF_THREAD
             .try_with(Cell::get)
             .is_ok_and(|serial| serial == self.serial);
-        if is_thread || WorkerThread::in_pool(self).is_some() || !self.kind().end_waits() {
+        if is_thread || WorkerThread::in_pool(self).is_some() || self.is_closed() {
             // The caller runs on a thread of the pool or on top of one of the pool's own tasks, and
             // the threads may wait for it. They end without the caller's help.
             return false;

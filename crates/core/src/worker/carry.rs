@@ -21,10 +21,6 @@ fn priority_in(context: &TaskContext) -> Option<Priority> {
     context.find(PRIORITY.address())?.downcast_ref().copied()
 }
 
-fn with_priority(context: TaskContext, class: Priority) -> TaskContext {
-    TaskContext::above(Some(context), PRIORITY.address(), Arc::new(class))
-}
-
 /// Runs `f` in this context. Meanwhile, the thread's worker is hidden, so that every function that
 /// forks takes its cold path, which carries the context.
 pub fn run_in<R>(context: &TaskContext, f: impl FnOnce() -> R) -> R {
@@ -102,7 +98,9 @@ impl Carried {
     fn run_in<R>(context: &TaskContext, f: impl FnOnce() -> R) -> R {
         // The runtime's own code has no context, so this is the class that `run_raised` has set.
         let waiter = priority().filter(|class| priority_in(context).is_none_or(|own| own < *class));
-        let raised = waiter.map(|class| with_priority(context.clone(), class));
+        let raised = waiter.map(|class| {
+            TaskContext::above(Some(context.clone()), PRIORITY.address(), Arc::new(class))
+        });
         run_in(raised.as_ref().unwrap_or(context), || {
             #[cfg(feature = "tracing")]
             let _entered = span(context).map(tracing::Span::enter);

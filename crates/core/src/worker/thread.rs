@@ -147,9 +147,10 @@ impl<'a> WorkerThread<'a> {
         unsafe { &*pool }
     }
 
-    /// Whether this worker, while it waits for `awaited`, may run any task of the pool's queues.
+    /// Whether this worker, while it waits for `awaited`, may run any task of the pool's queues: a
+    /// closed pool has no other thread for them.
     pub(crate) fn runs_queued(self, awaited: Awaited<'_>) -> bool {
-        matches!(awaited, Awaited::Outside(_)) && self.pool().kind().helps_outside_waits()
+        matches!(awaited, Awaited::Outside(_)) && self.pool().is_closed()
     }
 
     /// Returns this worker as the argument for [`Task::run`](crate::job::Task::run).
