@@ -231,7 +231,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &HalfHeader| {
         let queue = worker.queue_of(half);
-        queue.is_some_and(|queue| queue.holds(|task| task.is_half(half)))
+        queue.is_some_and(|queue| queue.holds(&|task| task.is_half(half)))
     };
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }

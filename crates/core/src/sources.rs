@@ -52,6 +52,11 @@ impl Sources {
         self.injector.len() > 0 || self.classes.len() > 0 || self.scopes.any()
     }
 
+    /// Whether the pool's queues contain tasks, all of them of the pool's own class.
+    pub(crate) fn has_only_own_class(&self) -> bool {
+        self.classes.len() == 0 && self.has_unplaced()
+    }
+
     /// Returns the number of tasks.
     pub(crate) fn len(&self) -> usize {
         self.injector.len() + self.classes.len() + self.scopes.len() + self.places.len()

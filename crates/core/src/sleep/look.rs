@@ -166,7 +166,7 @@ pub(super) fn sees_help(worker: WorkerThread<'_>, ledger: &Ledger) -> bool {
 fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) -> bool {
     let waiter = pool.worker(t);
     let awaited = |task: &Task| waiter.waiting.is_for(task);
-    let kept = |w: &Worker| waiter.waiting.is_for_a_scope() && w.stolen_batch.holds(awaited);
+    let kept = |w: &Worker| waiter.waiting.is_for_a_scope() && w.stolen_batch.holds(&awaited);
     match publisher {
         Some(publisher) if kept(publisher) => true,
         // A scope's waiter may take from an alternative queue; a joiner may not.

@@ -79,11 +79,7 @@ impl Queue {
 
     /// Takes the first task for which `wanted` returns true. This may examine every task, so use it
     /// only in rare cases.
-    pub(crate) fn take_first(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
-        self.take_wanted(&wanted)
-    }
-
-    fn take_wanted(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
+    pub(crate) fn take_first(&self, wanted: &dyn Fn(&Task) -> bool) -> Option<Task> {
         self.take_by(|tasks| {
             let at = tasks.iter().position(wanted)?;
             tasks.remove(at)
@@ -91,8 +87,7 @@ impl Queue {
     }
 
     /// Whether the queue contains a task for which `wanted` returns true.
-    pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
-        let wanted: &dyn Fn(&Task) -> bool = &wanted;
+    pub(crate) fn holds(&self, wanted: &dyn Fn(&Task) -> bool) -> bool {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
 

@@ -70,7 +70,7 @@ impl<'a> Robber<'a> {
             Awaited::Scope(scope) => {
                 let batched = || {
                     let mut workers = worker.pool().workers();
-                    workers.find_map(|w| w.stolen_batch.take_first(|task| task.is_of(scope)))
+                    workers.find_map(|w| w.stolen_batch.take_first(&|task| task.is_of(scope)))
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);

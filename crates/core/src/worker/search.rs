@@ -115,7 +115,9 @@ impl<'a> Search<'a> {
         if worker.must_stop() && !self.rest() {
             return false;
         }
-        let task = match self.runs_inbox_first() {
+        // Parts of broadcasts usually come after the worker's own tasks, but the classes may never
+        // run out of tasks.
+        let task = match worker.pool().sources.classes.len() > 0 && self.must_run_inbox() {
             true => None,
             false => self.task_at_hand().or_else(|| self.search()),
         };
@@ -140,32 +142,32 @@ impl<'a> Search<'a> {
         self.has_rested
     }
 
-    /// Whether this worker runs its parts of broadcasts before it takes a task. Usually they come
-    /// after its own tasks, but the classes may never run out of tasks.
-    #[inline]
-    fn runs_inbox_first(&self) -> bool {
-        let worker = self.worker;
-        worker.pool().sources.classes.len() > 0 && self.must_run_inbox()
-    }
-
     /// Whether parts of broadcasts wait, and come before a search.
     #[inline]
     fn must_run_inbox(&self) -> bool {
         self.worker.inbox.len() > 0 && !self.has_run_inbox
     }
 
-    /// Takes a task of another class, if it is that class's turn, or one of this worker's own
-    /// tasks. The thread that started this worker, or ended its rest, relies on it to search, but
+    /// Takes a task of another class, if it is that class's turn, one of this worker's own tasks, or
+    /// one of the pool's queues. The thread that started this worker, or ended its rest, relies on it to search, but
     /// the task delays the search. So another thread must be woken for the remaining tasks. It is
     /// woken only after this worker has taken its task; otherwise it might be woken for that task
     /// alone.
     fn task_at_hand(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let worker = self.worker;
-        let task = self.dispatch_by_class().or_else(|| worker.own_task())?;
+        let own = self.dispatch_by_class().or_else(|| worker.own_task());
+        let task = own.or_else(|| self.queued_task())?;
         self.serves_own = false;
         self.must_rouse = has_rested;
         Some(task)
+    }
+
+    /// Looks once, if it will find a task in the pool's queues. So a worker that runs one such task
+    /// after another neither counts as a searcher nor reads the clock.
+    fn queued_task(&mut self) -> Option<Task> {
+        let looks = self.worker.pool().sources.has_only_own_class() && !self.must_run_inbox();
+        looks.then(|| self.search_by(Self::find_once))?
     }
 
     /// Takes a task of another class than the pool's own, if it is that class's turn.
@@ -244,18 +246,20 @@ impl<'a> Search<'a> {
         if self.must_run_inbox() {
             return None;
         }
-        self.first_attempt = None;
         let idle = &worker.pool().options.idle;
         let elastic = matches!(idle, IdleRule::BuiltIn(IdlePolicy::Elastic(_)));
-        let task = match worker.pool().sleep.begin_search(elastic) {
-            true => self.search_on(),
-            false => self.find_once(),
-        };
-        if task.is_some() {
-            self.thief.steal_succeeded(&worker.notes, clock::now);
-            self.flags.hungry = false;
+        match worker.pool().sleep.begin_search(elastic) {
+            true => self.search_by(Self::search_on),
+            false => self.search_by(Self::find_once),
         }
-        task
+    }
+
+    fn search_by(&mut self, find: fn(&mut Self) -> Option<Task>) -> Option<Task> {
+        self.first_attempt = None;
+        let task = find(self)?;
+        self.thief.steal_succeeded(&self.worker.notes, clock::now);
+        self.flags.hungry = false;
+        Some(task)
     }
 
     /// Looks for work repeatedly, as one of the workers that count as searching.
