@@ -74,6 +74,7 @@ const PART: &[&str] = &[
     "models::loom_wake_during_a_poll_is_not_lost",
     "models::loom_aborted_future_races_its_waker",
     "models::loom_polled_handle_queues_before_the_end",
+    "models::loom_panic_of_replaced_waker_is_caught",
     "models::loom_calls_edge_added_as_source_occurs",
     "models::loom_calls_last_point_releases_waiter",
     "models::loom_calls_lock_passes_to_next_interval",

@@ -116,14 +116,14 @@ impl<P: ?Sized> Shared<P> {
     /// Forgets a part of the type.
     ///
     /// # Safety
-    /// 1. `unsize` returns its argument.
+    /// 1. `unsize` is an unsizing coercion.
     #[inline]
     pub unsafe fn unsized_by<Q: ?Sized>(
         self,
         unsize: impl FnOnce(*mut SharedTask<P>) -> *mut SharedTask<Q>,
     ) -> Shared<Q> {
         let pointer = unsize(ManuallyDrop::new(self).0.as_ptr());
-        // SAFETY: it is the argument (1), which is not null.
+        // SAFETY: it points to the same task, with valid metadata (1), and is not null.
         Shared(unsafe { NonNull::new_unchecked(pointer) })
     }
 
@@ -136,7 +136,8 @@ impl<P: ?Sized> Shared<P> {
 impl<P: ?Sized> Clone for Shared<P> {
     fn clone(&self) -> Self {
         // Relaxed: the caller's own count keeps the task.
-        self.task().count.fetch_add(1, Ordering::Relaxed);
+        let counts = self.task().count.fetch_add(1, Ordering::Relaxed);
+        assert!(counts < u32::MAX / 2, "a task has too many owners");
         Self(self.0)
     }
 }

@@ -149,10 +149,10 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a task of another class, if it is that class's turn, one of this worker's own tasks, or
-    /// one of the pool's queues. The thread that started this worker, or ended its rest, relies on it to search, but
-    /// the task delays the search. So another thread must be woken for the remaining tasks. It is
-    /// woken only after this worker has taken its task; otherwise it might be woken for that task
-    /// alone.
+    /// one of the pool's queues. The thread that started this worker, or ended its rest, relies on
+    /// it to search, but the task delays the search. So another thread must be woken for the
+    /// remaining tasks. It is woken only after this worker has taken its task; otherwise it might
+    /// be woken for that task alone.
     fn task_at_hand(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let worker = self.worker;
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
     }
 
     /// Looks once, if it will find a task in the pool's queues. So a worker that runs one such task
-    /// after another neither counts as a searcher nor reads the clock.
+    /// after another is no searcher, and reads the clock only when it looks in reverse.
     fn queued_task(&mut self) -> Option<Task> {
         let looks = self.worker.pool().sources.has_only_own_class() && !self.must_run_inbox();
         looks.then(|| self.search_by(Self::find_once))?
@@ -243,7 +243,8 @@ impl<'a> Search<'a> {
     /// Looks for work until the idle policy says to park, or parts of broadcasts must be run.
     fn search(&mut self) -> Option<Task> {
         let worker = self.worker;
-        if self.must_run_inbox() {
+        // The look at the queues may have given the slot away.
+        if self.must_run_inbox() || worker.must_stop() {
             return None;
         }
         let idle = &worker.pool().options.idle;

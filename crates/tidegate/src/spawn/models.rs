@@ -4,7 +4,7 @@ use crate::Pool;
 use crate::models::pool;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::model::{check, check_part};
@@ -90,6 +90,37 @@ fn loom_polled_handle_queues_before_the_end() {
             Poll::Pending => handle.try_result().ok(),
         };
         assert_eq!(result, Some(5));
+    });
+}
+
+/// The task may end while a poll replaces the waker of the poll before.
+#[test]
+fn loom_panic_of_replaced_waker_is_caught() {
+    struct Explosive;
+
+    impl Wake for Explosive {
+        fn wake(self: std::sync::Arc<Self>) {}
+    }
+
+    impl Drop for Explosive {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new("as the model wants"));
+        }
+    }
+
+    check_part(|| {
+        let pool = pool(1);
+        let mut handle = pool.spawn(|| 5);
+        let first = Waker::from(std::sync::Arc::new(Explosive));
+        let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(&first));
+        if polled.is_ready() {
+            std::mem::forget(first);
+            return;
+        }
+        drop(first);
+        loom::explore();
+        let _ = Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
+        loom::stop_exploring();
     });
 }
 

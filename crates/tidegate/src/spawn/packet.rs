@@ -1,5 +1,6 @@
 //! The packet that a spawned task and its handle share: first the closure, then the result.
 
+use std::mem;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_core::Origin;
@@ -274,9 +275,10 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
                 ABORTED => seen - ABORTED + OVER,
                 _ => return None,
             };
-            // Relaxed: the queue or the handle brought the closure here, and `wait` has a lock.
-            let order = Ordering::Relaxed;
-            match self.word.compare_exchange_weak(seen, next, order, order) {
+            // Acquire pairs with `abort`: what came before the drop of the handle comes before the
+            // drop of the closure. Relaxed on failure: the loop reads the word again.
+            let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+            match (self.word).compare_exchange_weak(seen, next, success, failure) {
                 Ok(_) => return Some(seen),
                 Err(now) => seen = now,
             }
@@ -327,18 +329,20 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         self.pool.let_go();
     }
 
-    /// Stores the result and notifies the waiter. If the handle was dropped, drops the result.
+    /// Stores the result and notifies the waiter. If the handle was dropped, drops the result. The
+    /// thread that ends the task calls this once.
     pub(super) fn finish(&self, result: Result<T, Payload>) {
-        // Relaxed: nothing of the handle's is needed. Nobody looks at the phase any more.
-        if self.word.load(Ordering::Relaxed) & DROPPED != 0 {
+        // Acquire pairs with `abandon`: what came before the drop of the handle comes before the
+        // drop of the result. Nobody looks at the phase any more.
+        if self.word.load(Ordering::Acquire) & DROPPED != 0 {
             return self.drop_result(Some(result));
         }
         // SAFETY: the result belongs to this thread, which ends the task.
         self.result
             .0
             .with_mut(|place| unsafe { *place = Some(result) });
-        // Release pairs with the Acquire of the handle, which takes the result.
-        let before = self.word.fetch_add(FINISHED - RUNNING, Ordering::Release);
+        // Release pairs with the Acquire of the handle, which takes the result; Acquire as above.
+        let before = self.word.fetch_add(FINISHED - RUNNING, Ordering::AcqRel);
         if before & DROPPED != 0 {
             // SAFETY: the handle was dropped before the task had ended.
             self.drop_result(unsafe { self.take_result() });
@@ -413,6 +417,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// if the task has finished. Aborts a child made by `fork`, in which the task never ends.
     pub(super) fn register(&self, waiter: Waiter) -> Registered {
         if self.is_finished() {
+            discard(Some(waiter), &self.pool);
             return Registered::Finished;
         }
         self.pool.check_process();
@@ -423,7 +428,8 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
                 UNSTARTED => (before, Registered::Unstarted),
                 // Relaxed: the caller looks for its own number.
                 RUNNING => (before, Registered::Running(self.by.load(Ordering::Relaxed))),
-                _ => (wait.waiter.take(), Registered::Finished),
+                // The end of the task takes the waiter before, if that was registered in time.
+                _ => (mem::replace(&mut wait.waiter, before), Registered::Finished),
             }
         };
         // Not under the lock.
@@ -440,21 +446,21 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// Called when a handle that aborts its task is dropped, before `abandon`. Returns whether the
     /// task is running.
     pub(super) fn abort(&self) -> bool {
-        // Relaxed: whoever drops the closure has it from the queue.
-        let order = Ordering::Relaxed;
         let abort = |seen| (phase(seen) == UNSTARTED).then_some(seen - UNSTARTED + ABORTED);
-        match self.word.fetch_update(order, order, abort) {
+        // Release pairs with `claim`. Relaxed on failure: `abandon` follows.
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        match self.word.fetch_update(success, failure, abort) {
             Ok(_) => false,
             Err(seen) => phase(seen) == RUNNING,
         }
     }
 
-    /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the waiter, and
-    /// the result if the task has finished.
+    /// Called once, when the handle is dropped, which aborts the task if `aborts`. Drops the waiter,
+    /// and the result if the task has finished.
     pub(super) fn abandon(&self, aborts: bool) {
         let flags = if aborts { DROPPED | ABORTS } else { DROPPED };
-        // Acquire pairs with `finish`: the handle may take the result.
-        let before = self.word.fetch_add(flags, Ordering::Acquire);
+        // AcqRel pairs with `finish`, in both directions.
+        let before = self.word.fetch_add(flags, Ordering::AcqRel);
         if before & WAITED != 0 {
             let waiter = self.wait.lock().waiter.take();
             discard(waiter, &self.pool);
@@ -487,8 +493,8 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         }
         wait.queued_at = effective;
         wait.raised = wait.raised.max(self.pool.sources.classes.above(class));
-        // The packet still holds the pool: whoever runs the closure takes the lock before it lets
-        // the pool go.
+        // The packet still holds the pool: whoever claims the closure from now on finds `WAITED`,
+        // and takes the lock before it calls the closure.
         Some(Hold::of(&self.pool))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tidegate_policy::Priority::{Background, Normal, Urgent};
 use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
+use tidegate_policy::tunables::REVERSE_SEARCH;
 use tidegate_policy::{QueueKind, SharePolicy};
 use tidegate_sync::atomic::Ordering;
 
@@ -48,6 +49,8 @@ fn last_task_at_hand_wakes_no_thread() {
     assert_eq!(status_of_idle_beside(1, batch), Status::Idle);
     let class = |worker: WorkerThread<'_>, task| worker.pool().sources.classes.push(Urgent, task);
     assert_eq!(status_of_idle_beside(1, class), Status::Idle);
+    let outside = |worker: WorkerThread<'_>, task| worker.pool().sources.injector.push(task);
+    assert_eq!(status_of_idle_beside(1, outside), Status::Idle);
 }
 
 #[test]
@@ -56,6 +59,34 @@ fn remaining_tasks_wake_a_thread() {
     assert_eq!(status_of_idle_beside(2, batch), Status::Running);
     let class = |worker: WorkerThread<'_>, task| worker.pool().sources.classes.push(Urgent, task);
     assert_eq!(status_of_idle_beside(2, class), Status::Running);
+    let outside = |worker: WorkerThread<'_>, task| worker.pool().sources.injector.push(task);
+    assert_eq!(status_of_idle_beside(2, outside), Status::Running);
+}
+
+/// A worker that has given its slot away in a look does not take a task afterwards.
+#[test]
+fn worker_without_slot_takes_no_task() {
+    let builder = Pool::builder().workers(2).share(SharePolicy::Off);
+    let pool = PoolInner::bare(builder.options().unwrap());
+    let [own, owed] = members::admit_all(&pool, 2)[..] else {
+        unreachable!("two slots")
+    };
+    let membership = Membership::enter(pool.clone(), Admission::granted(own));
+    let worker = membership.current();
+    let victim = pool.worker(owed);
+    victim.sleeper.is_preempted.set(true);
+    victim.membership.is_gone.set(false);
+    let _ = pool.change().set_slots(1);
+    assert_eq!(pool.change().stop(owed, Status::Owed), None);
+    // The next look is in reverse.
+    (1..REVERSE_SEARCH.default).for_each(|_| _ = worker.searches_in_reverse());
+    pool.sources.injector.push(Task::alone(&pool, |_| ()));
+    let mut search = Search::new(worker);
+    assert!(search.task_at_hand().is_none());
+    assert!(worker.must_stop(), "the slot goes to the preempted worker");
+    assert!(search.search().is_none());
+    drop(membership);
+    std::mem::forget(pool);
 }
 
 /// A worker that must stop passes the turn of the pool's own class on.
