@@ -66,31 +66,17 @@ pub fn build(
 }
 
 /// Returns the output of `cargo metadata` for the package at `manifest`.
-pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
-    let arguments = [&["metadata", "--format-version", "1"], arguments].concat();
-    let text = run(manifest, &arguments)?;
-    serde_json::from_str(&text).map_err(|error| {
-        Failure::Impossible(format!(
-            "{}: cargo metadata is not JSON: {error}",
-            manifest.display()
-        ))
-    })
-}
-
-/// Runs cargo with these arguments on the package at `manifest`. Returns cargo's standard output;
-/// an error contains cargo's messages.
-pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
-    let output = output(cargo(manifest, arguments).stderr(Stdio::piped()))?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err(Failure::Impossible(format!(
-            "cargo {} failed for {}:\n{}",
-            arguments.join(" "),
-            manifest.display(),
-            String::from_utf8_lossy(&output.stderr).trim_end()
-        )))
+pub fn metadata(manifest: &Path, argument: &str) -> Result<Value, Failure> {
+    let mut command = cargo(manifest, &["metadata", "--format-version", "1", argument]);
+    let output = output(command.stderr(Stdio::piped()))?;
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::Impossible(format!("{}: cargo metadata: {why}", manifest.display()))
+    };
+    if !output.status.success() {
+        let messages = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(&messages.trim_end()));
     }
+    serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
 }
 
 fn cargo(manifest: &Path, arguments: &[&str]) -> Command {

@@ -21,7 +21,8 @@ pub struct Beside {
     /// The program's argument, if the tests also run the package as a program.
     pub run: Option<&'static str>,
     /// Whether only `tidegate-lab bench rayon-programs` builds the package. Its dependencies are
-    /// programs to compare with, not part of the project, so `ci` checks only its format.
+    /// programs to compare with, not part of the project, so `ci` checks only its format and whether
+    /// its lock file is up to date.
     pub measured: bool,
 }
 
@@ -33,10 +34,8 @@ pub const BESIDE: &[Beside] = &[
     Beside { folder: "benches/iter/tidegate", library: false, run: None, measured: false },
     // Without a fuzzer, which needs a nightly toolchain, this is an ordinary program.
     Beside { folder: "fuzz", library: false, run: None, measured: false },
-    Beside { folder: "benches/rayon-programs/arrays", library: false, run: None, measured: true },
-    Beside { folder: "benches/rayon-programs/fft", library: false, run: None, measured: true },
-    Beside { folder: "benches/rayon-programs/forust", library: false, run: None, measured: true },
-    Beside { folder: "benches/rayon-programs/tokenizers", library: false, run: None, measured: true },
+    Beside { folder: "benches/rayon-programs/stock", library: false, run: None, measured: true },
+    Beside { folder: "benches/rayon-programs/tidegate", library: false, run: None, measured: true },
 ];
 
 impl Beside {
@@ -96,7 +95,8 @@ fn lint(workspace: &Workspace, beside: &Beside) -> Outcome {
     let line = format!("fmt --check --manifest-path {} -- -l", beside.manifest());
     let format = Cmd::cargo(workspace, &format!("fmt of {}", beside.folder), &line);
     if beside.measured {
-        return format.outcome("");
+        let lock = beside.cargo(workspace, "update").args(["--workspace"]);
+        return in_turn([format, lock], "");
     }
     let clippy = beside.cargo(workspace, "clippy");
     let clippy = clippy.args(["--all-targets", "--all-features", "--", "-D", "warnings"]);

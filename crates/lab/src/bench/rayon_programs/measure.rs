@@ -1,4 +1,4 @@
-//! Runs executables and reports the time and memory that they used.
+//! Runs copies of a program and reports the time and memory that they used.
 //!
 //! This is the hidden command `bench measure`, which reads its [`Work`] from standard input.
 //! Measuring peak memory requires a separate process, because on Linux a process inherits its
@@ -6,8 +6,9 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,23 +16,19 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::print_json;
-use wait4::{ResourceUsage, Wait4};
+use wait4::Wait4;
 
-use super::files::at;
+use super::at;
 
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Work {
     /// How many copies run at the same time.
     pub copies: usize,
-    /// How many times each copy runs every executable.
-    pub repetitions: u32,
-    /// The time limit of one executable, in seconds.
+    /// The time limit in seconds.
     pub seconds: u64,
     /// The folder for the output of the copies.
     pub output: PathBuf,
-    /// The executables, in the order in which each copy runs them.
-    pub executables: Vec<PathBuf>,
-    /// The arguments of each executable.
+    pub executable: PathBuf,
     pub arguments: Vec<String>,
 }
 
@@ -65,88 +62,70 @@ impl Work {
         self.output.join(format!("messages-{copy}.txt"))
     }
 
-    /// Runs the executables. Fails if an executable fails or exceeds its time limit.
+    /// Runs the copies. Fails if a copy fails or exceeds the time limit.
     fn measure(&self) -> Result<Usage, Failure> {
+        let trouble = |error: io::Error| at(&self.executable, &error);
         let start = Instant::now();
-        let copies = thread::scope(|scope| {
-            let copies = 0..self.copies;
-            let copies: Vec<_> = copies
-                .map(|copy| scope.spawn(move || self.copy(copy)))
-                .collect();
-            let ended = copies
-                .into_iter()
-                .map(|copy| copy.join().expect("no copy panics"));
-            ended.collect::<Result<Vec<_>, _>>()
+        let copies = (0..self.copies).map(|copy| self.start(copy));
+        let mut copies = copies.collect::<Result<Vec<Child>, _>>()?;
+        let processes: Vec<String> = copies.iter().map(|copy| copy.id().to_string()).collect();
+        let limit = Duration::from_secs(self.seconds);
+        let (ended, wait) = mpsc::channel::<()>();
+        // How many copies have ended, in their order: another process may now have their numbers.
+        let reaped = &AtomicUsize::new(0);
+        let (used, took, late) = thread::scope(|scope| {
+            let watch = scope.spawn(move || {
+                let late = wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+                if late {
+                    // Relaxed: the counter publishes no other data.
+                    let running = &processes[reaped.load(Ordering::Relaxed)..];
+                    // Killing fails for a copy that has just ended, which is harmless.
+                    let _ = Command::new("kill").arg("-KILL").args(running).output();
+                }
+                late
+            });
+            let wait = |copy: &mut Child| {
+                let used = copy.wait4();
+                reaped.fetch_add(1, Ordering::Relaxed);
+                used
+            };
+            let used: Vec<_> = copies.iter_mut().map(wait).collect();
+            let took = start.elapsed();
+            drop(ended);
+            (used, took, watch.join().unwrap_or_default())
         });
         let mut usage = Usage {
-            wall_seconds: start.elapsed().as_secs_f64(),
+            wall_seconds: took.as_secs_f64(),
             cpu_seconds: 0.0,
             peak_rss_bytes: 0,
         };
-        for used in copies?.iter().flatten() {
-            usage.cpu_seconds += (used.utime + used.stime).as_secs_f64();
-            usage.peak_rss_bytes = usage.peak_rss_bytes.max(used.maxrss);
+        for (copy, used) in used.into_iter().enumerate() {
+            let used = used.map_err(trouble)?;
+            if !used.status.success() {
+                let why = if late {
+                    format!("still running after {} s", self.seconds)
+                } else {
+                    used.status.to_string()
+                };
+                let messages = self.messages(copy);
+                let printed = format!("what it printed is in {}", messages.display());
+                return Err(at(&self.executable, &format!("{why}; {printed}")));
+            }
+            usage.cpu_seconds += (used.rusage.utime + used.rusage.stime).as_secs_f64();
+            usage.peak_rss_bytes = usage.peak_rss_bytes.max(used.rusage.maxrss);
         }
         Ok(usage)
     }
 
-    fn copy(&self, copy: usize) -> Result<Vec<ResourceUsage>, Failure> {
+    fn start(&self, copy: usize) -> Result<Child, Failure> {
         let create = |path: PathBuf| File::create(&path).map_err(|error| at(&path, &error));
-        let (answer, messages) = (create(self.answer(copy))?, create(self.messages(copy))?);
-        let mut used = Vec::new();
-        for _ in 0..self.repetitions {
-            for executable in &self.executables {
-                used.push(self.run(executable, &answer, &messages).map_err(|why| {
-                    let messages = self.messages(copy);
-                    Failure::Impossible(format!(
-                        "{why}; what it printed is in {}",
-                        messages.display()
-                    ))
-                })?);
-            }
-        }
-        Ok(used)
-    }
-
-    fn run(
-        &self,
-        program: &Path,
-        answer: &File,
-        messages: &File,
-    ) -> Result<ResourceUsage, Failure> {
-        let trouble = |error: io::Error| at(program, &error);
-        let mut child = Command::new(program)
+        Command::new(&self.executable)
             .args(&self.arguments)
             .stdin(Stdio::null())
-            .stdout(answer.try_clone().map_err(trouble)?)
-            .stderr(messages.try_clone().map_err(trouble)?)
+            .stdout(create(self.answer(copy))?)
+            .stderr(create(self.messages(copy))?)
             .spawn()
-            .map_err(trouble)?;
-        let process = child.id().to_string();
-        let limit = Duration::from_secs(self.seconds);
-        let (ended, wait) = mpsc::channel::<()>();
-        let (used, late) = thread::scope(|scope| {
-            let late = scope.spawn(move || {
-                let late = wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-                if late {
-                    // Killing fails if the process has just ended, which is harmless.
-                    let _ = Command::new("kill").args(["-KILL", &process]).output();
-                }
-                late
-            });
-            let used = child.wait4();
-            drop(ended);
-            (used, late.join().unwrap_or_default())
-        });
-        let used = used.map_err(trouble)?;
-        match late {
-            true => Err(at(
-                program,
-                &format!("still running after {} s", self.seconds),
-            )),
-            false if used.status.success() => Ok(used.rusage),
-            false => Err(at(program, &used.status)),
-        }
+            .map_err(|error| at(&self.executable, &error))
     }
 }
 
@@ -161,10 +140,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let work = Work {
             copies: 2,
-            repetitions: 3,
             seconds: 600,
             output: folder.path().to_owned(),
-            executables: vec!["/bin/sh".into()],
+            executable: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],
         };
         (work, folder)
@@ -176,9 +154,9 @@ mod tests {
         work.measure().unwrap();
         for copy in 0..2 {
             let answer = fs::read_to_string(work.answer(copy)).unwrap();
-            assert_eq!(answer, "one\n".repeat(3));
+            assert_eq!(answer, "one\n");
             let messages = fs::read_to_string(work.messages(copy)).unwrap();
-            assert_eq!(messages, "two\n".repeat(3));
+            assert_eq!(messages, "two\n");
         }
     }
 

@@ -2,23 +2,19 @@
 //! Tidegate.
 //!
 //! Each program of [`table`] is built twice, from the same source and with the same versions of all
-//! other packages ([`source`], [`mod@lay`], [`lock`]). Its runs then alternate between stock,
-//! Tidegate, and Tidegate sharing the machine, each as one copy and as two copies at the same time
-//! ([`run`]). A driver program below [`table::DRIVERS`] exercises each library. [`measure`] runs
-//! the copies in a separate process, [`answer`] compares their output, and [`row`] reports the
-//! results.
+//! other packages: the folders `stock` and `tidegate` below [`table::SOURCES`] each hold a manifest
+//! and a lock file. Its runs then alternate between stock, Tidegate, and Tidegate sharing the
+//! machine, each as one copy and as two copies at the same time ([`run`]). A driver exercises each
+//! library. [`measure`] runs the copies in a separate process, [`answer`] compares their output,
+//! and [`row`] reports the results.
 //!
 //! The bench takes a long time. Its first run needs access to the registry. Its figures depend on
 //! the machine's other load. It fails only if answers differ or a program cannot be run.
 
 mod answer;
-mod files;
-mod lay;
-mod lock;
 pub mod measure;
 mod row;
 mod run;
-mod source;
 mod table;
 
 use std::env;
@@ -32,16 +28,14 @@ use tidegate_command::output::{print_json, to_stdout};
 use crate::arguments::{RayonProgramsArguments, Size};
 use crate::cargo;
 use crate::engine::{Cell, Session};
-use lay::{Build, Laid, lay};
 use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
-use table::{PROGRAMS, Program, Source};
+use table::{PROGRAMS, Program};
 
 /// The numbers of copies that run at the same time.
 const COPIES: [usize; 2] = [1, 2];
 
-/// A program that is ready to be measured. `package` is its package or, for a driver, the package
-/// that the driver exercises.
+/// A program that is ready to be measured, and the name and version of its package.
 struct Ready {
     program: &'static Program,
     package: String,
@@ -116,10 +110,10 @@ pub fn threads() -> Result<usize, Failure> {
     })
 }
 
-/// Returns the folder in which programs are copied, built and run, in the checkout's target folder.
+/// Returns the folder in which programs are built and run, in the checkout's target folder.
 fn scratch() -> Result<PathBuf, Failure> {
-    let manifest = cargo::checkout(source::MANIFEST)?;
-    let found = cargo::metadata(&manifest, &["--no-deps"])?;
+    let manifest = cargo::checkout("Cargo.toml")?;
+    let found = cargo::metadata(&manifest, "--no-deps")?;
     let target = found["target_directory"].as_str();
     let unknown = || Failure::Impossible("cargo metadata has no target folder".to_owned());
     Ok(Path::new(target.ok_or_else(unknown)?).join("tidegate-lab/rayon-programs"))
@@ -141,11 +135,11 @@ fn environment(threads: usize) -> String {
 
 impl Ready {
     fn new(program: &'static Program, scratch: &Path, threads: usize) -> Result<Self, Failure> {
-        let laid = lay(program, scratch)?;
+        let package = program.package;
         Ok(Self {
             program,
-            package: package(program, &laid)?,
-            runner: Runner::build(program, &laid, scratch, threads)?,
+            package: format!("{package} {}", run::version(package)?),
+            runner: Runner::build(program, scratch, threads)?,
         })
     }
 
@@ -189,19 +183,6 @@ fn combinations() -> impl Iterator<Item = (usize, Runtime)> {
     all.flat_map(|copies| Runtime::ALL.map(|runtime| (copies, runtime)))
 }
 
-/// Returns the name and version of the program's package or, for a driver, of the package that the
-/// driver exercises.
-fn package(program: &Program, laid: &Laid) -> Result<String, Failure> {
-    Ok(match program.source {
-        Source::Registry(package, version) => format!("{package} {version}"),
-        Source::Driver(_, subject) => {
-            let lock = laid.lock(Build::Stock)?;
-            let versions: Vec<&str> = lock.versions(subject).collect();
-            format!("{subject} {}", versions.join(" and "))
-        }
-    })
-}
-
 fn print(
     rows: &[Row],
     notes: &[String],
@@ -241,4 +222,9 @@ fn judge(rows: &[Row], ready: &[Ready], failed: &[String]) -> Result<(), Failure
         (true, false) => Err(Failure::Impossible(all)),
         (false, _) => Err(Failure::Wrong(all)),
     }
+}
+
+/// Returns a failure that names `path` and states `what` as the reason.
+fn at(path: &Path, what: &dyn std::fmt::Display) -> Failure {
+    Failure::Impossible(format!("{}: {what}", path.display()))
 }

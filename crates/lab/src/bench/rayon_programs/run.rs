@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use tidegate_command::failure::Failure;
 
 use super::answer::{comparable, digest};
-use super::files::{self, at};
-use super::lay::{Build, Laid};
+use super::at;
 use super::measure::{Usage, Work};
-use super::source::MANIFEST;
-use super::table::{Input, Program, Target};
+use super::table::{Program, SOURCES, Source};
 use crate::cargo;
 
-/// The time limit of one executable in seconds, which is many times longer than any executable
-/// takes.
+/// The time limit of a run in seconds, which is many times longer than any program takes.
 const SECONDS: u64 = 10 * 60;
+
+/// The folders below [`SOURCES`] with the manifests for the published rayon-core and for Tidegate's.
+pub const SIDES: [&str; 2] = ["stock", "tidegate"];
 
 /// The environment variable that sets rayon's number of threads.
 pub const THREADS: &str = "RAYON_NUM_THREADS";
@@ -55,13 +55,6 @@ impl Runtime {
             Runtime::Sharing => "share=auto",
         }
     }
-
-    fn build(self) -> Build {
-        match self {
-            Runtime::Stock => Build::Stock,
-            Runtime::Tidegate | Runtime::Sharing => Build::Tidegate,
-        }
-    }
 }
 
 /// The measurements of one sample.
@@ -78,8 +71,8 @@ pub struct Runner {
     threads: usize,
     /// The folder for the latest output and for one copy of each distinct answer.
     output: PathBuf,
-    directories: [PathBuf; 2],
-    executables: [Vec<PathBuf>; 2],
+    /// For each of [`SIDES`].
+    executables: [PathBuf; 2],
     arguments: Vec<String>,
 }
 
@@ -87,49 +80,50 @@ impl Runner {
     /// Builds the program with both rayon-cores.
     pub fn build(
         program: &'static Program,
-        laid: &Laid,
         scratch: &Path,
         threads: usize,
     ) -> Result<Self, Failure> {
-        let mut arguments: Vec<String> = program
-            .arguments
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
-        if program.input == Input::Packages {
-            arguments.extend(packages(laid)?);
+        let words = program.arguments.split_whitespace().map(str::to_owned);
+        let mut arguments: Vec<String> = words.collect();
+        if let Source::Published {
+            reads_packages: true,
+            ..
+        } = program.source
+        {
+            arguments.extend(packages()?);
         }
-        let target = match program.target {
-            Target::Program(name) => vec!["build", "--bin", name],
-            Target::Tests(feature) => vec!["test", "--no-run", "--tests", "--features", feature],
-        };
-        let build = |build: Build| {
-            let folder = scratch.join("target").join(build.name());
-            cargo::build(&laid.copy(build).join(MANIFEST), &target, Some(&folder))
+        let build = |side| -> Result<PathBuf, Failure> {
+            let target = [&["build"], &program.target()[..]].concat();
+            // Programs of both sides have the same names, so one folder cannot hold them.
+            let folder = scratch.join("target").join(side);
+            let built = cargo::build(&manifest(side)?, &target, Some(&folder))?;
+            Ok(built.into_iter().next_back().expect("at least one"))
         };
         Ok(Self {
             program,
             threads,
             output: scratch.join("output").join(program.name),
-            directories: Build::ALL.map(|build| laid.copy(build)),
-            executables: [build(Build::Stock)?, build(Build::Tidegate)?],
+            executables: [build(SIDES[0])?, build(SIDES[1])?],
             arguments,
         })
     }
 
     /// Takes one sample: runs `copies` copies of the program on `runtime` at the same time.
     pub fn sample(&self, runtime: Runtime, copies: usize) -> Result<Run, Failure> {
-        let build = runtime.build() as usize;
+        let [stock, tidegate] = &self.executables;
+        let executable = match runtime {
+            Runtime::Stock => stock,
+            Runtime::Tidegate | Runtime::Sharing => tidegate,
+        };
         let work = Work {
             copies,
-            repetitions: self.program.repetitions,
             seconds: SECONDS,
             output: self.output.join(runtime.name()),
-            executables: self.executables[build].clone(),
+            executable: executable.clone(),
             arguments: self.arguments.clone(),
         };
         fs::create_dir_all(&work.output).map_err(|error| at(&work.output, &error))?;
-        let usage = self.measure(&work, runtime, &self.directories[build])?;
+        let usage = self.measure(&work, runtime)?;
         let answers = (0..copies).map(|copy| self.keep(&work.answer(copy)));
         Ok(Run {
             usage,
@@ -138,7 +132,7 @@ impl Runner {
     }
 
     /// Carries out `work` in a child process.
-    fn measure(&self, work: &Work, runtime: Runtime, folder: &Path) -> Result<Usage, Failure> {
+    fn measure(&self, work: &Work, runtime: Runtime) -> Result<Usage, Failure> {
         let failed = |why: &dyn std::fmt::Display| {
             Failure::Impossible(format!(
                 "{} on {}: {why}",
@@ -149,7 +143,6 @@ impl Runner {
         let mut command = Command::new(env::current_exe().map_err(|error| failed(&error))?);
         command
             .args(["bench", "measure"])
-            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -174,26 +167,46 @@ impl Runner {
 
     /// Keeps the answer in the file `printed` for later inspection, and returns its digest.
     fn keep(&self, printed: &Path) -> Result<String, Failure> {
-        let printed = files::read(printed)?;
+        let printed = fs::read(printed).map_err(|error| at(printed, &error))?;
         let answer = comparable(&String::from_utf8_lossy(&printed), self.program.answer);
         let digest = digest(answer.as_bytes());
-        files::place(&kept(&self.output, &digest), answer.as_bytes())?;
+        let kept = self.answer(&digest);
+        fs::create_dir_all(self.answers())
+            .and_then(|()| fs::write(&kept, answer))
+            .map_err(|error| at(&kept, &error))?;
         Ok(digest)
     }
 
     /// Returns the path of a kept answer.
     pub fn answer(&self, digest: &str) -> PathBuf {
-        kept(&self.output, digest)
+        self.answers().join(format!("{digest}.txt"))
+    }
+
+    fn answers(&self) -> PathBuf {
+        self.output.join("answers")
     }
 }
 
-fn kept(output: &Path, digest: &str) -> PathBuf {
-    output.join("answers").join(format!("{digest}.txt"))
+/// Returns the manifest with which programs are built on one side.
+pub fn manifest(side: &str) -> Result<PathBuf, Failure> {
+    cargo::checkout(&format!("{SOURCES}/{side}/Cargo.toml"))
 }
 
-/// Returns the folders of all registry packages that the program is built from.
-fn packages(laid: &Laid) -> Result<Vec<String>, Failure> {
-    let found = laid.metadata(Build::Stock)?;
+/// Returns the pinned version of a package, as the manifests state it.
+pub fn version(package: &str) -> Result<String, Failure> {
+    let path = manifest(SIDES[0])?;
+    let text = fs::read_to_string(&path).map_err(|error| at(&path, &error))?;
+    let table: toml::Table = text.parse().map_err(|error| at(&path, &error))?;
+    let dependency = table["dependencies"].get(package);
+    let version =
+        dependency.and_then(|dependency| dependency["version"].as_str()?.strip_prefix('='));
+    let version = version.ok_or_else(|| at(&path, &format!("does not pin {package}")))?;
+    Ok(version.to_owned())
+}
+
+/// Returns the folders of the registry packages that published programs are built from.
+fn packages() -> Result<Vec<String>, Failure> {
+    let found = cargo::metadata(&manifest(SIDES[0])?, "--locked")?;
     let packages = found["packages"].as_array().into_iter().flatten();
     let folder = |package: &serde_json::Value| {
         let manifest = Path::new(package["manifest_path"].as_str()?);

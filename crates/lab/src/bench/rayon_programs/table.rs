@@ -1,60 +1,31 @@
 //! The table of programs that `bench rayon-programs` compares.
 
-/// The folder of the checkout that contains the drivers.
-pub const DRIVERS: &str = "benches/rayon-programs";
+/// The folder of the checkout that holds the manifests, the lock files and the drivers.
+pub const SOURCES: &str = "benches/rayon-programs";
 
 /// A program, and how to build, run and check it.
 pub struct Program {
     /// The program's name on the command line.
     pub name: &'static str,
+    /// The published package that is measured. The manifests pin its version.
+    pub package: &'static str,
     pub source: Source,
-    /// What cargo builds of the package.
-    pub target: Target,
-    /// The arguments of each executable.
     pub arguments: &'static str,
-    /// Further arguments that name the program's input.
-    pub input: Input,
-    /// How many times each copy runs the program in one sample.
-    pub repetitions: u32,
     pub answer: Answer,
 }
 
-/// Where the source of a program comes from.
+/// What cargo builds.
 #[derive(Clone, Copy)]
 pub enum Source {
-    /// A package and its version, from the registry.
-    Registry(&'static str, &'static str),
-    /// A folder below [`DRIVERS`], and the package that its driver exercises.
-    Driver(&'static str, &'static str),
-}
-
-impl Source {
-    /// Returns the name of the folder that holds the source. The name contains the version, so
-    /// files of an older version cannot remain in it.
-    pub fn folder(self) -> String {
-        match self {
-            Self::Registry(package, version) => format!("{package}-{version}"),
-            Self::Driver(folder, _) => folder.to_owned(),
-        }
-    }
-}
-
-/// What cargo builds of a package.
-#[derive(Clone, Copy)]
-pub enum Target {
-    /// The binary with this name.
-    Program(&'static str),
-    /// The package's tests, with this feature enabled.
-    Tests(&'static str),
-}
-
-/// What a program reads, in addition to its arguments.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Input {
-    None,
-    /// The folders of the packages that the program is built from. They hold many files and, unlike
-    /// other folders on the machine, change only with the lock file.
-    Packages,
+    /// The package's program with this name. Among its arguments are the folders of the packages
+    /// that it is built from if `reads_packages`. They hold many files and, unlike other folders on
+    /// the machine, change only with the lock file.
+    Published {
+        program: &'static str,
+        reads_packages: bool,
+    },
+    /// The driver with this name, which exercises the package.
+    Driver(&'static str),
 }
 
 /// How answers are compared.
@@ -64,93 +35,72 @@ pub enum Answer {
     Text,
     /// The lines must be equal after sorting, because the program prints them in any order.
     Lines,
-    /// The result of each test must be equal; other lines are ignored.
-    Tests,
+}
+
+impl Program {
+    /// Returns the arguments that make cargo build the program without the other programs.
+    pub fn target(&self) -> Vec<&'static str> {
+        match self.source {
+            Source::Published { program, .. } => vec!["-p", self.package, "--bin", program],
+            Source::Driver(name) => {
+                vec!["--bin", name, "--no-default-features", "--features", name]
+            }
+        }
+    }
+}
+
+const fn driver(
+    name: &'static str,
+    package: &'static str,
+    driver: &'static str,
+    arguments: &'static str,
+) -> Program {
+    Program {
+        name,
+        package,
+        source: Source::Driver(driver),
+        arguments,
+        answer: Answer::Text,
+    }
 }
 
 pub const PROGRAMS: &[Program] = &[
     Program {
         name: "du-dust",
-        source: Source::Registry("du-dust", "1.2.7"),
-        target: Target::Program("dust"),
+        package: "du-dust",
+        source: Source::Published {
+            program: "dust",
+            reads_packages: false,
+        },
         arguments: "--no-progress --no-colors --no-percent-bars -n 200 -w 120 /usr",
-        input: Input::None,
-        repetitions: 1,
         answer: Answer::Text,
     },
     Program {
         name: "fclones",
-        source: Source::Registry("fclones", "0.35.0"),
-        target: Target::Program("fclones"),
+        package: "fclones",
+        source: Source::Published {
+            program: "fclones",
+            reads_packages: true,
+        },
         // Without `--cache`, the program hashes every file in every run.
         arguments: "group --format csv --hidden --no-ignore",
-        input: Input::Packages,
-        repetitions: 1,
         answer: Answer::Lines,
     },
-    Program {
-        name: "tokenizers",
-        source: Source::Driver("tokenizers", "tokenizers"),
-        target: Target::Program("rayon-program-tokenizers"),
-        arguments: "20000 2000",
-        input: Input::None,
-        repetitions: 1,
-        answer: Answer::Text,
-    },
-    Program {
-        name: "forust-ml",
-        source: Source::Driver("forust", "forust-ml"),
-        target: Target::Program("rayon-program-forust"),
-        arguments: "20000 20 60",
-        input: Input::None,
-        repetitions: 1,
-        answer: Answer::Text,
-    },
-    Program {
-        name: "fft-small",
-        source: Source::Driver("fft", "ark-poly"),
-        target: Target::Program("rayon-program-fft"),
-        arguments: "12 300",
-        input: Input::None,
-        repetitions: 1,
-        answer: Answer::Text,
-    },
-    Program {
-        name: "fft-large",
-        source: Source::Driver("fft", "ark-poly"),
-        target: Target::Program("rayon-program-fft"),
-        arguments: "18 4",
-        input: Input::None,
-        repetitions: 1,
-        answer: Answer::Text,
-    },
-    Program {
-        name: "indexmap",
-        source: Source::Registry("indexmap", "2.14.2"),
-        target: Target::Tests("rayon"),
-        arguments: "",
-        input: Input::None,
-        repetitions: 3,
-        answer: Answer::Tests,
-    },
-    Program {
-        name: "ndarray",
-        source: Source::Driver("arrays", "ndarray"),
-        target: Target::Program("rayon-program-arrays"),
-        arguments: "1000 80",
-        input: Input::None,
-        repetitions: 1,
-        answer: Answer::Text,
-    },
+    driver("tokenizers", "tokenizers", "tokenizers", "20000 2000"),
+    driver("forust-ml", "forust-ml", "forust", "20000 20 60"),
+    driver("fft-small", "ark-poly", "fft", "12 300"),
+    driver("fft-large", "ark-poly", "fft", "18 4"),
+    driver("indexmap", "indexmap", "indexmap", "200000 10"),
+    driver("ndarray", "ndarray", "arrays", "1000 80"),
 ];
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::{fs, io};
+    use std::fs;
 
+    use super::super::run::{SIDES, manifest, version};
     use super::*;
-    use crate::cargo;
 
     #[test]
     fn names_are_unique() {
@@ -158,16 +108,26 @@ mod tests {
         assert_eq!(names.len(), PROGRAMS.len());
     }
 
-    /// A driver without a row would never run, and a row without a driver could not be built.
+    /// A program without a row would never run, and a row without a driver could not be built.
     #[test]
-    fn every_driver_has_a_row() {
-        let drivers = fs::read_dir(cargo::checkout(DRIVERS).unwrap()).unwrap();
-        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
-        let folders: BTreeSet<String> = drivers.map(|entry| name(entry).unwrap()).collect();
-        let driver = |program: &Program| match program.source {
-            Source::Driver(folder, _) => Some(folder.to_owned()),
-            Source::Registry(..) => None,
-        };
-        assert_eq!(folders, PROGRAMS.iter().filter_map(driver).collect());
+    fn manifests_hold_the_same_programs() {
+        let manifests = SIDES.map(|side| {
+            let text = fs::read_to_string(manifest(side).unwrap()).unwrap();
+            let mut table: toml::Table = text.parse().unwrap();
+            table.remove("package");
+            table.remove("patch");
+            table
+        });
+        assert_eq!(manifests[0], manifests[1]);
+        let drivers = manifests[0]["bin"].as_array().unwrap().iter();
+        let drivers = drivers.map(|driver| driver["name"].as_str().unwrap());
+        let rows = PROGRAMS.iter().filter_map(|program| match program.source {
+            Source::Driver(name) => Some(name),
+            Source::Published { .. } => None,
+        });
+        assert_eq!(drivers.collect::<BTreeSet<_>>(), rows.collect());
+        for program in PROGRAMS {
+            assert!(version(program.package).is_ok(), "{}", program.package);
+        }
     }
 }
