@@ -22,6 +22,7 @@ mod engine;
 mod fan;
 mod report;
 mod reproduce;
+mod talk;
 
 use std::process::ExitCode;
 

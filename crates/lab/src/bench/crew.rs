@@ -1,9 +1,8 @@
 //! Starts jobs, releases them together or with delays, and collects their results.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use tidegate_policy::{
 };
 use tidegate_workloads::Program;
 
+use crate::talk::Talk;
 use tidegate_command::failure::Failure;
 
 #[derive(Clone, Debug)]
@@ -231,92 +231,41 @@ const KEEP: [(&str, &str); 3] = [
 ];
 
 /// A child process that is ready to run its program.
-pub struct Job {
-    name: String,
-    child: Child,
-    requests: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-}
+pub struct Job(Talk);
 
 impl Job {
     /// Starts a job whose sharing table is at `table`, and waits until the job is ready.
     pub fn start(spec: &Spec, table: &Path) -> Result<Self, Failure> {
-        let name = format!("{} on {}", spec.program, spec.runtime);
-        let failed =
-            |error: io::Error| Failure::Impossible(format!("{name} does not start: {error}"));
-        let this = std::env::current_exe().map_err(failed)?;
-        let mut child = Command::new(this)
+        let this = std::env::current_exe()
+            .map_err(|error| Failure::Impossible(format!("no path of this program: {error}")))?;
+        let mut command = Command::new(this);
+        command
             .args(["bench", "job"])
             .env("TIDEGATE_TABLE", table)
             .envs(spec.variables())
-            .envs(spec.memory.map(|_| KEEP).into_iter().flatten())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (requests, answers) = pipes.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
-        let mut job = Self {
-            name,
-            child,
-            requests: Some(requests),
-            answers: BufReader::new(answers),
-        };
-        job.say(&json!(Request::from(spec)));
-        job.hear()?;
-        Ok(job)
+            .envs(spec.memory.map(|_| KEEP).into_iter().flatten());
+        let name = format!("{} on {}", spec.program, spec.runtime);
+        let mut talk = Talk::start(name, &mut command)?;
+        talk.say(&json!(Request::from(spec)));
+        talk.hear("at its start")?;
+        Ok(Self(talk))
     }
 
     pub fn go(&mut self) {
-        self.say(&json!({"go": true}));
-    }
-
-    fn say(&mut self, line: &Value) {
-        // If the job has stopped reading, `hear` reports why.
-        let _ = self
-            .requests
-            .as_mut()
-            .map(|requests| writeln!(requests, "{line}"));
-    }
-
-    fn hear(&mut self) -> Result<Value, Failure> {
-        let mut line = String::new();
-        let read = self.answers.read_line(&mut line);
-        let answer = read.ok().filter(|bytes| *bytes > 0);
-        let answer = answer.and_then(|_| serde_json::from_str(&line).ok());
-        answer.ok_or_else(|| {
-            let status = self
-                .child
-                .wait()
-                .map_or_else(|error| error.to_string(), |s| s.to_string());
-            Failure::Impossible(format!(
-                "{} ended with {status} instead of an answer",
-                self.name
-            ))
-        })
+        self.0.say(&json!({"go": true}));
     }
 
     /// Waits for the job to end, and returns its result.
     pub fn done(&mut self) -> Result<Done, Failure> {
-        let answer = self.hear()?;
+        let answer = self.0.hear("at its end")?;
         Done::deserialize(&answer).map_err(|error| {
-            Failure::Impossible(format!("{} answered {answer}: {error}", self.name))
+            Failure::Impossible(format!("{} answered {answer}: {error}", self.0.name))
         })
     }
 
     /// Kills the job, to simulate a crash.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
-    }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        // The job may still be computing, so kill it. An idle job would end by itself once its
-        // input is closed.
-        self.requests = None;
-        self.kill();
-        let _ = self.child.wait();
+        self.0.kill();
     }
 }
 

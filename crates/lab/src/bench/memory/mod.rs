@@ -21,7 +21,7 @@ use tidegate_workloads::{
 
 use super::crew::{self, Done, Spec};
 use crate::arguments::ProgramsArguments;
-use crate::engine::{Cell, Session};
+use crate::engine::Session;
 use policy::{LOOKS_HERE, Policy, k};
 use tidegate_command::failure::Failure;
 
@@ -44,16 +44,11 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let subject = |name: &&str| visit(name, size, &Given::default(), Serially(table))?;
     let subjects: Vec<Subject> = PROGRAMS.iter().map(subject).collect::<Result<_, _>>()?;
     let cases: Vec<Case<'_>> = subjects.iter().flat_map(Case::all).collect();
-    let cell = |case: &Case<'_>| {
-        let (name, spec) = (case.name(), case.spec());
-        Cell::new(name, move |_| run(spec.clone(), table))
-    };
-    let cells: Vec<Cell<'_, Done>> = cases.iter().map(cell).collect();
+    let names: Vec<String> = cases.iter().map(Case::name).collect();
     let session = Session::whole("bench-memory", arguments.size, &arguments.keep);
-    let runs = arguments.repeat.into();
-    session.expect(&cells, runs);
-    session.begin()?;
-    let runs = session.in_turns(&cells, runs)?;
+    let runs = session.share_turns(&names, arguments.repeat.into(), |case, _| {
+        run(cases[case].spec(), table)
+    })?;
     let rows: Vec<(Case<'_>, Vec<Done>)> = cases.into_iter().zip(runs).collect();
     rows::print(&rows, arguments.format, &session.notes())
 }
