@@ -73,9 +73,16 @@ impl Cmd {
         }
     }
 
-    /// Returns the command `cargo` with the arguments in `line`, which are separated by spaces.
+    /// Returns the command `cargo` with the arguments and variables (`NAME=VALUE`) in `line`, which
+    /// are separated by spaces. `{target}` stands for the target folder.
     pub fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
-        Cmd::new(workspace, name, "cargo").args(line.split_whitespace())
+        let line = line.replace("{target}", &workspace.target.display().to_string());
+        let words = line.split_whitespace();
+        let (variables, args): (Vec<&str>, Vec<&str>) =
+            words.partition(|word| word.starts_with(char::is_uppercase) && word.contains('='));
+        let cargo = Cmd::new(workspace, name, "cargo").args(args);
+        let variables = variables.iter().filter_map(|word| word.split_once('='));
+        variables.fold(cargo, |cargo, (name, value)| cargo.env(name, value))
     }
 
     pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Cmd {
@@ -192,13 +199,6 @@ mod tests {
         let workspace = Workspace::load().unwrap();
         let name = format!("test {:?}", std::thread::current().id());
         Cmd::new(&workspace, &name, "sh").args(["-c", script])
-    }
-
-    #[test]
-    fn both_output_streams_keep_order() {
-        let done = shell("echo one; echo two >&2; exit 3").run().unwrap();
-        assert_eq!(done.end, End::Failure);
-        assert!(done.text.ends_with("one\ntwo\n"), "{}", done.text);
     }
 
     #[test]

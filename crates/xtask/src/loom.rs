@@ -133,22 +133,14 @@ fn cut_off(output: &str) -> String {
     }
 }
 
-/// Returns the command `cargo` with the arguments in `line`, for code that loom checks. loom is
-/// behind a feature so that users' lock files do not contain it.
-pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
-    let (subcommand, args) = line.split_once(' ').unwrap_or((line, ""));
-    Cmd::cargo(workspace, log, subcommand)
-        .args(["--features", "tidegate-sync/loom"])
-        .args(args.split_whitespace())
-        .env("CARGO_TARGET_DIR", workspace.scratch("loom"))
-        .env("RUSTFLAGS", "--cfg loom")
-}
-
 /// Returns the command `cargo test` for the package's models, without the arguments of the test
-/// program.
+/// program. loom is behind a feature so that users' lock files do not contain it.
 pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: &str) -> Cmd {
-    let line = format!("test --release --lib --features loom/checkpoint -p {package}");
-    cargo(workspace, log, &line).env("LOOM_MAX_PREEMPTIONS", preemptions)
+    let line = format!(
+        "RUSTFLAGS=--cfg=loom LOOM_MAX_PREEMPTIONS={preemptions} test --target-dir={{target}}/xtask/loom \
+         --release --lib --features tidegate-sync/loom,loom/checkpoint -p {package}"
+    );
+    Cmd::cargo(workspace, log, &line)
 }
 
 /// Runs a failing model once more, so that loom writes the failing schedule to a file. Returns

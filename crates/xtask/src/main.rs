@@ -5,7 +5,7 @@
 //! and `soak::SOAKS`.
 //!
 //! xtask does not run the ordinary tests; run those with `cargo test --workspace`. xtask writes
-//! only below the target folder, except that `ci --full` writes the file `.ci/checked`.
+//! only below the target folder.
 
 #![forbid(unsafe_code)]
 
@@ -24,14 +24,13 @@ mod soak;
 mod step;
 mod workspace;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::slice;
 
 use clap::Parser;
 
 use crate::loom::GROUPS;
-use crate::soak::{SOAKS, fan_hq};
+use crate::soak::SOAKS;
 use crate::step::Tally;
 use crate::workspace::Workspace;
 
@@ -39,20 +38,18 @@ use crate::workspace::Workspace;
 #[derive(Parser)]
 #[command(name = "xtask")]
 enum Task {
-    /// Every check that a change must pass, one line each. Most only run if their sources have
-    /// changed.
+    /// The checks that a change must pass, one line each. Takes minutes.
     Ci {
         /// This check alone.
         step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
         quick: bool,
-        /// Also those whose sources have not changed, and record in .ci/checked that all have
-        /// passed.
+        /// Also the checks of concurrent code, which take up to hours.
         #[arg(long, conflicts_with = "step")]
         full: bool,
     },
-    /// Layering, unsafe, sizes, orderings, links: what no other tool checks.
+    /// Layering, sizes, orderings, links: what no other tool checks.
     House,
     /// The CPU time that building the libraries as dependencies takes, beside rayon's.
     BuildTime,
@@ -79,14 +76,10 @@ enum Task {
     },
     /// Every test of the published rayon, on our rayon-core.
     Rayon,
-    /// The tests with a scale, or one of them, with all of their work; and `fan-hq`, which runs
-    /// pieces on a real HyperQueue server. Takes hours.
+    /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
         name: Option<String>,
-        /// The program `hq` for `fan-hq`, which is skipped without it.
-        #[arg(long, value_name = "PATH")]
-        hq: Option<PathBuf>,
     },
 }
 
@@ -108,7 +101,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     match task {
         Task::Ci { step, quick, full } => match step {
             Some(name) => {
-                let step = named(ci::STEPS.iter(), name, |step| step.2)?;
+                let step = named(ci::STEPS.iter(), name, |step| step.1)?;
                 ci::run(workspace, &mut tally, step);
             }
             None => ci::every(workspace, &mut tally, *quick, *full),
@@ -123,18 +116,9 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
         Task::Tsan => nightly::tsan(workspace, &mut tally),
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name, hq } => {
-            let is_hq = name.as_deref() == Some(fan_hq::NAME);
-            if !is_hq {
-                let soaks = some_of(SOAKS, name.as_ref(), |soak| soak.0)?;
-                soak::run(workspace, &mut tally, soaks);
-            }
-            if is_hq || name.is_none() {
-                fan_hq::run(workspace, &mut tally, hq.as_deref());
-            }
-            // A soak that was named and could not run has not passed.
-            let has_run = name.is_none() || tally.skipped == 0;
-            return Ok(tally.close() && has_run);
+        Task::Soak { name } => {
+            let soaks = some_of(SOAKS, name.as_ref(), |soak| soak.0)?;
+            soak::run(workspace, &mut tally, soaks);
         }
     }
     Ok(tally.close())

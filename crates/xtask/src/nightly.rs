@@ -53,7 +53,7 @@ pub fn miri(workspace: &Workspace, tally: &mut Tally, full: bool) {
 }
 
 pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
-    rustup::nightly(workspace, &["miri", "rust-src"])
+    rustup::nightly(workspace, "miri rust-src")
 }
 
 /// Returns the command `cargo miri test` for the package, without the choice of its test programs.
@@ -65,7 +65,7 @@ pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -
 
 pub fn tsan(workspace: &Workspace, tally: &mut Tally) {
     let ready = match OS {
-        "linux" => rustup::nightly(workspace, &["rust-src"]),
+        "linux" => rustup::nightly(workspace, "rust-src"),
         _ => Err(Stop::Skipped(format!("not set up for {OS}"))),
     };
     let target = format!("{ARCH}-unknown-linux-gnu");

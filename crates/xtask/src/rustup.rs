@@ -20,18 +20,15 @@ pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {
 }
 
 /// Makes sure that the nightly toolchain has `components`. Does not install the toolchain itself.
-pub fn nightly(workspace: &Workspace, components: &[&str]) -> Result<(), Stop> {
+pub fn nightly(workspace: &Workspace, components: &str) -> Result<(), Stop> {
     if !has_toolchain(workspace, "nightly") {
         let why = "toolchain nightly is not installed";
         return Err(Stop::Skipped(why.to_string()));
     }
-    let components = components.join(" ");
-    let line = format!("component add --toolchain nightly {components}");
-    add(workspace, &line)
-}
-
-pub fn target(workspace: &Workspace, target: &str) -> Result<(), Stop> {
-    add(workspace, &format!("target add {target}"))
+    add(
+        workspace,
+        &format!("component add --toolchain nightly {components}"),
+    )
 }
 
 fn has_toolchain(workspace: &Workspace, name: &str) -> bool {
@@ -39,7 +36,8 @@ fn has_toolchain(workspace: &Workspace, name: &str) -> bool {
     version.succeed().is_ok()
 }
 
-fn add(workspace: &Workspace, line: &str) -> Result<(), Stop> {
+/// Runs rustup. If it fails, the check is skipped.
+pub fn add(workspace: &Workspace, line: &str) -> Result<(), Stop> {
     let rustup = Cmd::new(workspace, "rustup", "rustup").args(line.split(' '));
     rustup.limit(LIMIT).succeed().map(drop).map_err(|text| {
         let reason = text.trim_end().lines().last().unwrap_or_default();

@@ -5,8 +5,6 @@
 //! that the test could have found. Each test prints its size on a line that begins with `soak:`; a
 //! test that prints no such line does not read the scale. The times of soaks are not measured.
 
-pub mod fan_hq;
-
 use crate::beside::BESIDE;
 use crate::command::{Cmd, NIGHT};
 use crate::libtest;
