@@ -23,24 +23,6 @@ impl Workspace {
         })
     }
 
-    /// Creates a repository of `files` in its own folder, for the test `name`.
-    #[cfg(test)]
-    pub fn small(name: &str, files: &[(&str, &str)]) -> Workspace {
-        let root = Workspace::load().unwrap().scratch("tests").join(name);
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(&root).unwrap();
-        for (file, text) in files.iter().chain(&[(".gitignore", "target/\n")]) {
-            fs::write(root.join(file), text).unwrap();
-        }
-        let workspace = Workspace {
-            target: root.join("target"),
-            root,
-            packages: Vec::new(),
-        };
-        workspace.git(&["init", "--quiet"]).unwrap();
-        workspace
-    }
-
     /// Returns the folder for a check's build products, which must not mix with those of other
     /// checks.
     pub fn scratch(&self, name: &str) -> PathBuf {

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 
 use cargo_metadata::Package;
 
-use super::files::{self, File};
-use super::published::{Published, RAYON_CORE};
+use super::layout::{File, below};
 use super::table::LEFT_OUT;
 use crate::workspace::slashed;
 
@@ -27,13 +26,14 @@ const UNITS: [&str; 6] = [
 /// The folder of documentation tests that need no code around them.
 const COMPILE_FAIL: &str = "compile_fail/";
 
-pub fn package(published: &Published) -> Result<Vec<File>, String> {
+/// Returns the files of the package, from the published package `core`.
+pub fn package(core: &Package) -> Result<Vec<File>, String> {
     let mut found = vec![
-        File::new("Cargo.toml", manifest(&published.manifest)),
+        File::new("Cargo.toml", manifest(core)),
         File::new("src/lib.rs", AROUND),
     ];
     let mut modules = String::new();
-    for file in files::below(&published.core)? {
+    for file in below(core)? {
         if file.path.starts_with("tests") {
             found.push(file);
             continue;
@@ -79,10 +79,10 @@ fn source(module: &str, text: &str) -> Result<File, String> {
 }
 
 fn manifest(core: &Package) -> String {
-    let edition = core.edition;
+    let (edition, version) = (core.edition, &core.version);
     let mut manifest = format!(
         "[package]\nname = \"{NAME}\"\nedition = \"{edition}\"\npublish = false\n\n\
-         [dependencies]\nrayon-core = \"={RAYON_CORE}\"\n\n[dev-dependencies]\n"
+         [dependencies]\nrayon-core = \"={version}\"\n\n[dev-dependencies]\n"
     );
     for used in core.dependencies.iter().filter(|used| !used.optional) {
         manifest.push_str(&format!("{} = \"{}\"\n", used.name, used.req));
@@ -120,16 +120,6 @@ fn documentation(source: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The code is left out; its lines become empty comments.
-    #[test]
-    fn documentation_keeps_its_line_numbers() {
-        let source = "//! A.\n\n/// ```\n/// f();\n/// ```\npub fn f() {\n    /// B.\n    const C: u8 = 0;\n}";
-        assert_eq!(
-            documentation(source),
-            "//! A.\n//!\n//! ```\n//! f();\n//! ```\n//!\n//! B.\n//!\n//!\n"
-        );
-    }
 
     #[test]
     fn excluded_test_must_exist() {

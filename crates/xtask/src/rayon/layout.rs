@@ -1,18 +1,90 @@
 //! Lays out the published packages as a workspace that uses the `rayon-core` of this repository.
 
-use std::path::Path;
+use std::fs;
+use std::io::Error;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::Package;
 
 use super::core;
-use super::files::{self, File};
-use super::published::{Published, RAYON_CORE};
 use crate::workspace::{Workspace, describe};
 
 pub const OURS: &str = "crates/rayon-core";
 
+/// A package that depends on the published rayon and rayon-core. Its lock file fixes their versions.
+const DEPENDENT: &str = "benches/iter/stock";
+
 const LOCK: &str = "Cargo.lock";
 
-pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
-    let rayon = files::below(&published.rayon)?;
+/// A file that this check copies or writes.
+pub struct File {
+    /// The path, relative to the folder to which the file belongs.
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+}
+
+impl File {
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> File {
+        let (path, bytes) = (path.into(), text.into().into_bytes());
+        File { path, bytes }
+    }
+
+    /// Writes the file below `folder`, unless an identical file is there already: rewriting it
+    /// would cause a rebuild.
+    fn place(&self, folder: &Path) -> Result<(), String> {
+        let path = folder.join(&self.path);
+        if fs::read(&path).is_ok_and(|old| old == self.bytes) {
+            return Ok(());
+        }
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, &self.bytes))
+            .map_err(|error| at(&path, error))
+    }
+}
+
+/// Returns the published packages rayon and rayon-core, after cargo has fetched them.
+pub fn published(workspace: &Workspace) -> Result<[Package; 2], String> {
+    let found = describe(&workspace.root.join(DEPENDENT), &["--locked"])?;
+    let package = |name: &str| {
+        let package = found.packages.iter().find(|package| package.name == name);
+        let package = package.cloned();
+        package.ok_or_else(|| format!("{DEPENDENT} does not depend on {name}"))
+    };
+    Ok([package("rayon")?, package("rayon-core")?])
+}
+
+/// Returns all files of a package, sorted by path.
+pub fn below(package: &Package) -> Result<Vec<File>, String> {
+    let root = package.manifest_path.with_file_name("");
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(&root)];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).map_err(|error| at(&next, error))? {
+            let path = entry.map_err(|error| at(&next, error))?.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).map_err(|error| at(&path, error))?;
+            let path = path.strip_prefix(&root).unwrap_or(&path).to_path_buf();
+            found.push(File { path, bytes });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn at(path: &Path, error: Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+pub fn write(
+    workspace: &Workspace,
+    folder: &Path,
+    [rayon, core]: &[Package; 2],
+) -> Result<(), String> {
+    let rayon = below(rayon)?;
     // This lock file fixes the versions with which rayon was published. It is copied only once,
     // because cargo then adds the packages that it lacks, and later runs must use the same versions
     // of those packages.
@@ -23,7 +95,7 @@ pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Res
     for file in rayon {
         file.place(&folder.join("rayon"))?;
     }
-    for file in core::package(published)? {
+    for file in core::package(core)? {
         file.place(&folder.join(core::NAME))?;
     }
     File::new("Cargo.toml", root(workspace)).place(folder)
@@ -38,8 +110,8 @@ pub fn verify(workspace: &Workspace, folder: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "rayon does not use {OURS} but {manifests:?}: the version of ours must be {RAYON_CORE}; \
-         if it is, remove {} and try again",
+        "rayon does not use {OURS} but {manifests:?}: ours must have the version in {DEPENDENT}; \
+         if it has, remove {} and try again",
         folder.join(LOCK).display()
     ))
 }

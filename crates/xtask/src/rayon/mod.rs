@@ -7,13 +7,11 @@
 //! If a test with a row passes, the check fails.
 
 mod core;
-mod files;
 mod layout;
-mod published;
 mod report;
 mod table;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::command::{Cmd, in_turn};
@@ -21,56 +19,57 @@ use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
 use layout::OURS;
-use published::{RAYON, RAYON_CORE};
 use table::{SUITES, Suite};
 
 /// The time limit for all tests of one suite; they need only a fraction of it.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
 pub fn run(workspace: &Workspace, tally: &mut Tally) {
-    let failed = tally.failed;
-    tally.run("rayon build", || build(workspace));
-    if tally.failed > failed {
-        return;
-    }
-    for suite in SUITES {
-        tally.run(suite.name, || check(workspace, suite));
-    }
-}
-
-/// Lays the packages out, verifies that they use our `rayon-core`, and builds them.
-fn build(workspace: &Workspace) -> Outcome {
-    let folder = folder(workspace);
-    let published = published::fetch(&folder.join("fetch"))?;
-    layout::write(workspace, &folder, &published)?;
-    layout::verify(workspace, &folder)?;
-    let builds = ["rayon", core::NAME].map(|package| {
-        let name = format!("rayon build {package}");
-        cargo(workspace, &name, &format!("test --no-run -p {package}"))
+    let mut folder = None;
+    tally.run("rayon build", || {
+        let published = layout::published(workspace)?;
+        let versions = published
+            .each_ref()
+            .map(|package| package.version.to_string());
+        // Each combination of versions has a separate folder, so that no file of an older version
+        // remains.
+        let laid = workspace.scratch("rayon").join(versions.join("-"));
+        layout::write(workspace, &laid, &published)?;
+        layout::verify(workspace, &laid)?;
+        let builds = ["rayon", core::NAME].map(|package| {
+            let name = format!("rayon build {package}");
+            cargo(
+                workspace,
+                &laid,
+                &name,
+                &format!("test --no-run -p {package}"),
+            )
+        });
+        in_turn(builds, "")?;
+        folder = Some(laid);
+        Ok(format!("{} with {OURS}", versions.join(" and ")))
     });
-    in_turn(builds, &format!("with {OURS}"))
+    let Some(folder) = folder else { return };
+    for suite in SUITES {
+        tally.run(suite.name, || check(workspace, &folder, suite));
+    }
 }
 
-fn check(workspace: &Workspace, suite: &Suite) -> Outcome {
+fn check(workspace: &Workspace, folder: &Path, suite: &Suite) -> Outcome {
     let line = format!("test --no-fail-fast {}", suite.programs);
-    let mut command = cargo(workspace, suite.name, &line).limit(LIMIT);
+    let mut command = cargo(workspace, folder, suite.name, &line).limit(LIMIT);
     if suite.help_any {
         command = command.env("TIDEGATE_WAIT", "help-any");
     }
     report::judge(suite, &command.run()?)
 }
 
-fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
-    let manifest = folder(workspace).join("Cargo.toml");
-    let target = workspace.scratch("rayon").join("target");
+fn cargo(workspace: &Workspace, folder: &Path, name: &str, line: &str) -> Cmd {
+    let manifest = folder.join("Cargo.toml");
     Cmd::cargo(workspace, name, line)
         .args(["--manifest-path".as_ref(), manifest.as_os_str()])
-        .env("CARGO_TARGET_DIR", target)
-}
-
-/// Returns the folder of the packages. Each combination of rayon and rayon-core versions has a
-/// separate folder, so that no file of an older version remains.
-fn folder(workspace: &Workspace) -> PathBuf {
-    let versions = format!("{RAYON}-{RAYON_CORE}");
-    workspace.scratch("rayon").join(versions)
+        .args([
+            "--target-dir".as_ref(),
+            workspace.scratch("rayon/target").as_os_str(),
+        ])
 }
