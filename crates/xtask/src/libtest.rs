@@ -14,7 +14,6 @@ pub struct Tests<'a> {
     pub passed: Vec<&'a str>,
     pub failed: Vec<&'a str>,
     pub ignored: Vec<&'a str>,
-    slow: Vec<&'a str>,
 }
 
 impl<'a> Tests<'a> {
@@ -32,8 +31,6 @@ impl<'a> Tests<'a> {
             let named = test.split_once(" ... ");
             if let Some((name, _)) = named {
                 open = Some(name_of(name));
-            } else if let Some((name, _)) = test.split_once(" has been running for over ") {
-                tests.slow.push(name_of(name));
             }
             let result = named.map_or(line, |(_, result)| result);
             let list = match result.split_once(", ").map_or(result, |(word, _)| word) {
@@ -49,13 +46,6 @@ impl<'a> Tests<'a> {
 
     pub fn ended(&self) -> usize {
         self.passed.len() + self.failed.len() + self.ignored.len()
-    }
-
-    /// Returns the tests that libtest reported as slow and that have not ended.
-    pub fn hanging(&self) -> Vec<&'a str> {
-        let ended = |name: &&str| self.passed.contains(name) || self.failed.contains(name);
-        let hanging = self.slow.iter().filter(|name| !ended(name));
-        hanging.copied().collect()
     }
 }
 
@@ -98,14 +88,12 @@ test src/d.rs - d (line 3) - compile fail ... ok
 test e ... ignored
 running 1 test
 test f ... ignored, needs a net
-test g has been running for over 60 seconds
 test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out";
         let tests = Tests::read(output);
         assert_eq!(tests.passed, ["a::b", "src/d.rs - d (line 3)"]);
         assert_eq!(tests.failed, ["c"]);
         assert_eq!(tests.ignored, ["e", "f"]);
         assert_eq!((tests.started, tests.ended()), (6, 5));
-        assert_eq!(tests.hanging(), ["g"]);
     }
 
     #[test]

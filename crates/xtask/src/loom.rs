@@ -82,9 +82,12 @@ const PART: &[&str] = &[
     "models::loom_calls_builder_drop_races_return",
 ];
 
-/// Runs these groups, with the nightly bounds if `full`.
-pub fn run(workspace: &Workspace, tally: &mut Tally, groups: &[Group], full: bool) {
-    for group in groups {
+/// Runs all groups or only one, with the nightly bounds if `full`.
+pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>, full: bool) {
+    for group in GROUPS
+        .iter()
+        .filter(|group| only.is_none_or(|name| name == group.name))
+    {
         let name = format!("loom {}", group.name);
         tally.run(&name, || check(workspace, &name, group, full));
     }

@@ -25,10 +25,11 @@ mod step;
 mod workspace;
 
 use std::process::ExitCode;
-use std::slice;
 
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
 
+use crate::ci::STEPS;
 use crate::loom::GROUPS;
 use crate::soak::SOAKS;
 use crate::step::Tally;
@@ -41,6 +42,7 @@ enum Task {
     /// The checks that a change must pass, one line each. Takes minutes.
     Ci {
         /// This check alone.
+        #[arg(value_parser = names(STEPS, |step| step.1))]
         step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
@@ -56,6 +58,7 @@ enum Task {
     /// The loom models, or one group of them.
     Loom {
         /// The group.
+        #[arg(value_parser = names(GROUPS, |group| group.name))]
         group: Option<String>,
         /// With the bounds for a night.
         #[arg(long)]
@@ -79,13 +82,19 @@ enum Task {
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
+        #[arg(value_parser = names(SOAKS, |soak| soak.0))]
         name: Option<String>,
     },
 }
 
+/// Returns a parser of the names in a table.
+fn names<T>(rows: &'static [T], name: fn(&T) -> &'static str) -> PossibleValuesParser {
+    PossibleValuesParser::new(rows.iter().map(name))
+}
+
 fn main() -> ExitCode {
     let task = Task::parse();
-    match Workspace::load().and_then(|workspace| carry_out(&task, &workspace)) {
+    match Workspace::load().map(|workspace| carry_out(&task, &workspace)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(trouble) => {
@@ -95,52 +104,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether everything passed, or an error if it could not be checked.
-fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
+/// Returns whether everything passed.
+fn carry_out(task: &Task, workspace: &Workspace) -> bool {
     let mut tally = Tally::default();
     match task {
         Task::Ci { step, quick, full } => match step {
             Some(name) => {
-                let step = named(ci::STEPS.iter(), name, |step| step.1)?;
-                ci::run(workspace, &mut tally, step);
+                let steps = STEPS.iter().filter(|step| step.1 == name);
+                steps.for_each(|step| ci::run(workspace, &mut tally, step));
             }
             None => ci::every(workspace, &mut tally, *quick, *full),
         },
         Task::House => tally.run("house", || house::check(workspace)),
         Task::BuildTime => build_time::run(workspace, &mut tally),
-        Task::Loom { group, full } => {
-            let groups = some_of(GROUPS, group.as_ref(), |group| group.name)?;
-            loom::run(workspace, &mut tally, groups, *full);
-        }
+        Task::Loom { group, full } => loom::run(workspace, &mut tally, group.as_deref(), *full),
         Task::Miri { full } => nightly::miri(workspace, &mut tally, *full),
         Task::Tsan => nightly::tsan(workspace, &mut tally),
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name } => {
-            let soaks = some_of(SOAKS, name.as_ref(), |soak| soak.0)?;
-            soak::run(workspace, &mut tally, soaks);
-        }
+        Task::Soak { name } => soak::run(workspace, &mut tally, name.as_deref()),
     }
-    Ok(tally.close())
-}
-
-/// Returns the row named `name`, or all rows if no name is given.
-fn some_of<T>(
-    rows: &'static [T],
-    name: Option<&String>,
-    of: fn(&T) -> &'static str,
-) -> Result<&'static [T], String> {
-    let one = name.map(|name| named(rows.iter(), name, of).map(slice::from_ref));
-    one.unwrap_or(Ok(rows))
-}
-
-/// Returns the row with that name. The error lists all names.
-fn named<T: 'static>(
-    rows: impl Iterator<Item = &'static T> + Clone,
-    name: &str,
-    of: fn(&T) -> &'static str,
-) -> Result<&'static T, String> {
-    let names = || rows.clone().map(of).collect::<Vec<_>>().join(", ");
-    let row = rows.clone().find(|row| of(row) == name);
-    row.ok_or_else(|| format!("allowed: {}", names()))
+    tally.close()
 }

@@ -48,8 +48,11 @@ pub const SOAKS: &[Soak] = &[
     Soak("kills", "tidegate", 20, "processes::survivor_inherits_killed_job_processors"),
 ];
 
-/// Runs these soaks, each with its whole work.
-pub fn run(workspace: &Workspace, tally: &mut Tally, soaks: &[Soak]) {
+/// Runs all soaks or only one, each with its whole work.
+pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
+    let soaks = SOAKS
+        .iter()
+        .filter(|soak| only.is_none_or(|name| name == soak.0));
     for Soak(name, package, scale, test) in soaks {
         let name = format!("soak {name}");
         tally.run(&name, || {

@@ -9,7 +9,7 @@ use crate::beside;
 use crate::build_time;
 use crate::command::Cmd;
 use crate::house;
-use crate::loom::{self, GROUPS};
+use crate::loom;
 use crate::mutants;
 use crate::nightly;
 use crate::rayon;
@@ -65,7 +65,7 @@ pub const STEPS: &[Step] = &[
     Step(Hours, "clippy behind sync", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib \
         -p tidegate-policy -p tidegate-deque -p tidegate-share -p tidegate-machine -p tidegate-core -p tidegate -- \
         --no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods")),
-    Step(Hours, "loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
+    Step(Hours, "loom", Table(|w, t| loom::run(w, t, None, false))),
     Step(Hours, "mutants", Table(|w, t| mutants::run(w, t, None))),
     Step(Hours, "miri", Table(|w, t| nightly::miri(w, t, false))),
     Step(Hours, "tsan", Table(nightly::tsan)),

@@ -32,10 +32,7 @@ pub fn judge(suite: &Suite, done: &Done) -> Outcome {
 fn incomplete(tests: &Tests, done: &Done) -> Option<String> {
     let (started, ended) = (tests.started, tests.ended());
     match done.end {
-        End::TimeOut => {
-            let hanging = tests.hanging().join(", ");
-            Some(format!("stopped at the limit: {hanging}"))
-        }
+        End::TimeOut => Some("stopped at the limit".to_string()),
         _ if started == 0 => Some("no test was started".to_string()),
         _ if ended != started => Some(format!("only {ended} of {started} tests ended")),
         End::Failure if tests.failed.is_empty() => Some("cargo failed, but no test".to_string()),
@@ -103,7 +100,11 @@ mod tests {
     #[test]
     fn unfinished_suite_is_an_error() {
         let text = "running 2 tests\ntest e has been running for over 60 seconds";
-        fails(End::TimeOut, text, &["stopped at the limit: e"]);
+        fails(
+            End::TimeOut,
+            text,
+            &["test e has been running", "stopped at the limit"],
+        );
         let text = "running 2 tests\ntest d ... ok\nerror: test failed (signal: 6)";
         fails(End::Failure, text, &["only 1 of 2 tests ended"]);
         fails(End::Failure, "error: no", &["no test was started"]);
