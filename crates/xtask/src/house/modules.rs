@@ -7,10 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{TokenStream, TokenTree};
-
 use super::Repo;
-use super::source;
+use super::source::{self, indent};
 
 /// The root files of crates.
 const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
@@ -113,128 +111,91 @@ struct Path {
 }
 
 /// Returns the imports in the code of this module, and all paths that begin with `crate::` or
-/// `super::`. Leaves out tests.
+/// `super::`. Leaves out tests. Relies on rustfmt's layout.
 fn paths(module: &[String], text: &str) -> Vec<Path> {
-    let text: String = source::shipped(text)
-        .flat_map(|line| [line, "\n"])
-        .collect();
-    let mut paths = Vec::new();
-    // A text that has no tokens does not compile.
-    walk(text.parse().unwrap_or_default(), module, &mut paths);
+    // The inline modules around a line, with their indents.
+    let mut inline: Vec<(usize, String)> = Vec::new();
+    let (mut import, mut paths) = (String::new(), Vec::new());
+    for line in source::shipped(text) {
+        let code = source::code(line);
+        let code = code.trim();
+        let begins = code
+            .strip_suffix(" {")
+            .and_then(|it| it.rsplit_once("mod "));
+        if let Some((_, name)) = begins {
+            inline.push((indent(line), name.to_owned()));
+        } else if code == "}" && inline.last().is_some_and(|it| it.0 == indent(line)) {
+            inline.pop();
+        }
+        let names = inline.iter().map(|(_, name)| name);
+        let module: Vec<String> = module.iter().chain(names).cloned().collect();
+        let begins = code.split_once("use ");
+        let begins = begins.filter(|(before, _)| before.is_empty() || before.starts_with("pub"));
+        if !import.is_empty() || begins.is_some() {
+            import += begins.map_or(code, |(_, tree)| tree);
+            if let Some(tree) = import.strip_suffix(';') {
+                let mut trees = Vec::new();
+                expand("", tree, &mut trees);
+                paths.extend(trees.iter().map(|tree| path(&module, tree, true)));
+                import.clear();
+            }
+            continue;
+        }
+        let words = code.split(|c: char| !c.is_alphanumeric() && !"_:".contains(c));
+        let starts = words.filter_map(|word| {
+            let at = ["crate::", "super::"]
+                .iter()
+                .filter_map(|start| word.find(start))
+                .min()?;
+            Some(&word[at..])
+        });
+        paths.extend(starts.map(|word| path(&module, word, false)));
+    }
     paths
 }
 
-fn walk(stream: TokenStream, module: &[String], paths: &mut Vec<Path>) {
-    let tokens: Vec<TokenTree> = stream.into_iter().collect();
-    let mut at = 0;
-    while at < tokens.len() {
-        let before = at.checked_sub(1).and_then(|before| word(&tokens[before]));
-        match (word(&tokens[at]).as_deref(), &tokens[at]) {
-            (Some("crate" | "super"), _) if is_separated(&tokens, at + 1) => {
-                at = tree(&tokens, at, &Tree::of(module), paths);
-            }
-            (Some("use"), _) => {
-                let tree_of_use = Tree {
-                    is_use: true,
-                    ..Tree::of(module)
-                };
-                at = tree(&tokens, at + 1, &tree_of_use, paths);
-            }
-            (_, TokenTree::Group(group)) => {
-                // The name of an inline module stands before its braces.
-                let is_module = at > 1 && word(&tokens[at - 2]).as_deref() == Some("mod");
-                let inner = before.filter(|_| is_module).into_iter();
-                let module: Vec<String> = module.iter().cloned().chain(inner).collect();
-                walk(group.stream(), &module, paths);
-                at += 1;
-            }
-            _ => at += 1,
-        }
-    }
-}
-
-fn word(token: &TokenTree) -> Option<String> {
-    match token {
-        TokenTree::Ident(ident) => Some(ident.to_string()),
-        _ => None,
-    }
-}
-
-/// Returns whether `::` stands here.
-fn is_separated(tokens: &[TokenTree], at: usize) -> bool {
-    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(c) if c.as_char() == ':');
-    tokens.len() > at + 1 && tokens[at..at + 2].iter().all(is_colon)
-}
-
-/// What stands before a tree of paths.
-struct Tree<'a> {
-    module: &'a [String],
-    prefix: Vec<String>,
-    is_absolute: bool,
-    is_use: bool,
-}
-
-impl<'a> Tree<'a> {
-    fn of(module: &'a [String]) -> Self {
-        Self {
-            module,
-            prefix: Vec::new(),
-            is_absolute: false,
-            is_use: false,
-        }
-    }
-}
-
-/// Reads `a::b::{c, d as e}` from here on, and returns where it ends.
-fn tree(tokens: &[TokenTree], mut at: usize, before: &Tree<'_>, paths: &mut Vec<Path>) -> usize {
-    let (mut names, mut is_absolute) = (before.prefix.clone(), before.is_absolute);
-    loop {
-        match tokens.get(at).map(|token| (word(token), token)) {
-            Some((Some(name), _)) => match name.as_str() {
-                "crate" => is_absolute = true,
-                "self" => {}
-                "super" => {
-                    if !std::mem::replace(&mut is_absolute, true) {
-                        names = before.module.to_vec();
-                    }
-                    names.pop();
-                }
-                _ => names.push(name),
-            },
-            Some((None, TokenTree::Group(group))) if before.is_use => {
-                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-                let before = Tree {
-                    prefix: names,
-                    is_absolute,
-                    ..*before
-                };
-                let mut at_inner = 0;
-                while at_inner < inner.len() {
-                    // The comma follows.
-                    at_inner = tree(&inner, at_inner, &before, paths) + 1;
-                }
-                return at + 1;
-            }
-            _ => break,
-        }
-        at += 1;
-        if !is_separated(tokens, at) {
-            break;
-        }
-        at += 2;
-    }
-    let mut name = names.last().cloned().unwrap_or_default();
-    if tokens.get(at).and_then(word).as_deref() == Some("as") {
-        name = tokens.get(at + 1).and_then(word).unwrap_or_default();
-        at += 2;
-    }
-    paths.push(Path {
-        names,
-        name,
-        is_absolute,
-        is_use: before.is_use,
+/// Adds the paths that a tree such as `a::{b, c::{self, d as e}}` stands for.
+fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
+    let Some((head, inner)) = tree.split_once('{') else {
+        paths.push(format!("{prefix}{tree}"));
+        return;
+    };
+    let mut depth = 0;
+    let parts = inner.strip_suffix('}').unwrap_or(inner).split(|c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == ',' && depth == 0
     });
-    at
+    for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
+        expand(&format!("{prefix}{head}"), part, paths);
+    }
+}
+
+/// Reads a path such as `super::a as b` in this module.
+fn path(module: &[String], text: &str, is_use: bool) -> Path {
+    let (text, alias) = text.split_once(" as ").unwrap_or((text, ""));
+    let (mut names, mut is_absolute) = (Vec::new(), false);
+    for name in text.split("::") {
+        match name.trim() {
+            "crate" => is_absolute = true,
+            "super" => {
+                if !std::mem::replace(&mut is_absolute, true) {
+                    names = module.to_vec();
+                }
+                names.pop();
+            }
+            "" | "self" => {}
+            name => names.push(name.to_owned()),
+        }
+    }
+    let last = names.last().cloned().unwrap_or_default();
+    Path {
+        name: Some(alias.to_owned())
+            .filter(|it| !it.is_empty())
+            .unwrap_or(last),
+        names,
+        is_absolute,
+        is_use,
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 /// Returns the code of a line, without comments and without the contents of string literals.
 pub fn code(line: &str) -> String {
-    let quoted = line.replace("\\\"", "");
+    let quoted = line.replace("\\\"", "").replace("'\"'", "");
     let outside: String = quoted.split('"').step_by(2).collect();
     outside.split("//").next().unwrap_or_default().to_string()
 }
