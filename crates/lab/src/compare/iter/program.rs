@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::identity::Identity;
@@ -24,11 +25,12 @@ impl Program {
         let name = path.display().to_string();
         let mut talk = Talk::start(name, Command::new(path).arg(workers.to_string()))?;
         let greeting = talk.hear("at its start")?;
-        let unfit = || {
+        let identity = Identity::deserialize(&greeting).map_err(|error| {
             let name = &talk.name;
-            Failure::Impossible(format!("{name} sent an unexpected first line: {greeting}"))
-        };
-        let identity = Identity::read(&greeting).ok_or_else(unfit)?;
+            Failure::Impossible(format!(
+                "{name} sent an unexpected first line: {greeting}: {error}"
+            ))
+        })?;
         Ok(Self { identity, talk })
     }
 
