@@ -42,15 +42,16 @@ impl Bench {
     pub fn carry_out(&mut self, request: &Request) -> Result<Value, Trouble> {
         match *request {
             Request::Sample(ref order) => self.sample(order),
-            Request::Idle(millis) => {
-                let (used, ()) = Usage::of(|| thread::sleep(Duration::from_millis(millis)));
+            Request::Idle { millis } => {
+                let length = Duration::from_millis(millis.get());
+                let (used, ()) = Usage::of(|| thread::sleep(length));
                 Ok(used.to_json())
             }
             Request::Depth {
                 levels,
                 workers,
                 stack,
-            } => depth::measure(levels, workers, stack),
+            } => depth::measure(levels.get(), workers.get(), stack.get()),
         }
     }
 
@@ -59,9 +60,10 @@ impl Bench {
         let Order {
             chain,
             items,
-            length,
+            micros,
             place,
         } = *order;
+        let length = Duration::from_micros(micros.get());
         let pool = &self.pool;
         let input = &*self
             .inputs
@@ -85,8 +87,8 @@ impl Bench {
 }
 
 fn wrong(chain: &Chain, items: usize, place: Place) -> String {
-    let (name, place) = (chain.name, place.name());
-    format!("{name} of {items} items called {place} differs from its serial version")
+    let name = chain.name;
+    format!("{name} of {items} items, {place:?}, differs from its serial version")
 }
 
 struct Timed {
@@ -126,15 +128,15 @@ impl Timed {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use super::*;
     use crate::chains::{CHAINS, Library};
-
-    const SHORT: Duration = Duration::from_micros(1);
 
     /// Where a test may call it. rayon's chains can be called from anywhere.
     fn places(chain: &Chain) -> Vec<Place> {
         match chain.library {
-            Library::Rayon => Place::ALL.into(),
+            Library::Rayon => vec![Place::Inside, Place::Outside, Place::Install],
             Library::Orx => chain.places.into(),
         }
     }
@@ -149,7 +151,7 @@ mod tests {
                         let order = Order {
                             chain,
                             items,
-                            length: SHORT,
+                            micros: NonZero::<u64>::MIN,
                             place,
                         };
                         let answer = bench.sample(&order).unwrap();
@@ -175,7 +177,7 @@ mod tests {
             let order = Order {
                 chain: &WHERE,
                 items: 1,
-                length: SHORT,
+                micros: NonZero::<u64>::MIN,
                 place,
             };
             bench.sample(&order).is_ok()
@@ -197,12 +199,12 @@ mod tests {
         let order = Order {
             chain: &LIAR,
             items: 1,
-            length: SHORT,
+            micros: NonZero::<u64>::MIN,
             place: Place::Inside,
         };
         let told = Bench::new(1).unwrap().sample(&order);
         assert!(
-            matches!(told, Err(Trouble::Wrong(what)) if what.starts_with("liar of 1 items called inside"))
+            matches!(told, Err(Trouble::Wrong(what)) if what.starts_with("liar of 1 items, Inside,"))
         );
     }
 

@@ -7,13 +7,14 @@
 //! A chain of orx-parallel, `orx_NAME`, does the same work as rayon's chain `NAME`.
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::input::Input;
 use crate::orx;
 use crate::request::Place;
-use crate::trouble::Trouble;
 use Output::{Nothing, Number, Numbers, Smalls, Words};
 
+#[derive(Serialize)]
 pub struct Chain {
     pub name: &'static str,
     /// The library of the chain's iterators.
@@ -22,27 +23,20 @@ pub struct Chain {
     pub sizes: &'static [usize],
     /// Where the chain is called from when it is measured.
     pub places: &'static [Place],
+    #[serde(skip)]
     pub serial: Work,
+    #[serde(skip)]
     pub parallel: Work,
 }
 
 /// A library of parallel iterators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum Library {
     /// rayon, on the linked rayon-core.
     Rayon,
     /// orx-parallel, on the pool of [`orx`].
     Orx,
-}
-
-impl Library {
-    /// Returns the library's name in the greeting.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rayon => "rayon",
-            Self::Orx => "orx",
-        }
-    }
 }
 
 /// A chain's code. It is called through a pointer, so that the compiler cannot move parts of it out
@@ -211,16 +205,6 @@ pub static CHAINS: [Chain; 15] = [
         parallel: |_| Nothing,
     },
 ];
-
-pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
-    CHAINS
-        .iter()
-        .find(|chain| chain.name == name)
-        .ok_or_else(|| {
-            let names: Vec<_> = CHAINS.iter().map(|chain| chain.name).collect();
-            Trouble::Refused(format!("{name:?} is none of: {}", names.join(", ")))
-        })
-}
 
 const CHUNK: usize = 64;
 
