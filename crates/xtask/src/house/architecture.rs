@@ -6,7 +6,7 @@
 
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
-use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, violation};
+use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, quoted, violation};
 use crate::workspace::is_published;
 
 /// A row of the table in ARCHITECTURE.md.
@@ -45,7 +45,7 @@ fn map(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
     // The files and folders that the page names in inline code.
     let names = page.lines().enumerate().flat_map(|(at, line)| {
-        let words = line.split('`').skip(1).step_by(2);
+        let words = quoted(line).into_iter();
         let paths = words.filter(|word| word.ends_with(".rs") || word.ends_with('/'));
         paths.map(move |word| (at + 1, word))
     });
@@ -77,10 +77,6 @@ fn row(line: &str) -> Option<Row<'_>> {
         any: others.trim_start().starts_with("any"),
         listed: quoted(others),
     })
-}
-
-fn quoted(cell: &str) -> Vec<&str> {
-    cell.split('`').skip(1).step_by(2).collect()
 }
 
 /// Returns the errors in the manifest of the crate `name`, or of a program outside `crates/`.

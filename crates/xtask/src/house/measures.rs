@@ -1,7 +1,7 @@
 //! Measures of size, which the table of ARCHITECTURE.md limits: each may only fall.
 
 use super::source::{self, has_word, is_comment};
-use super::{CORE, PAGE, Repo, TIDEGATE, door, modules, violation};
+use super::{CORE, PAGE, Repo, TIDEGATE, door, modules, quoted, violation};
 
 /// The heading under which the page names the files that a stolen task passes.
 const WAY: &str = "## A task's way ";
@@ -83,8 +83,7 @@ pub fn limit(page: &str, name: &str) -> Option<(usize, usize)> {
 /// Returns the files that the page names under the heading of a task's way.
 fn way(page: &str) -> Vec<&str> {
     let section = page.split(WAY).nth(1).unwrap_or_default();
-    let section = section.split("\n## ").next().unwrap_or_default();
-    section.split('`').skip(1).step_by(2).collect()
+    quoted(section.split("\n## ").next().unwrap_or_default())
 }
 
 fn lines_of_code(repo: &Repo, folder: &str) -> usize {

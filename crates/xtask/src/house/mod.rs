@@ -62,6 +62,11 @@ pub fn check(workspace: &Workspace) -> Outcome {
     }
 }
 
+/// Returns what a text has in backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
 /// Formats a violation in a line of a file. Lines are counted from 1.
 fn violation(path: &str, line: usize, advice: impl AsRef<str>) -> String {
     format!("{path}:{line}: {}", advice.as_ref())

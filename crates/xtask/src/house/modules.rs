@@ -170,6 +170,12 @@ fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     }
 }
 
+/// Returns the names that a file at the root of a crate imports or exports.
+pub fn exports(text: &str) -> impl Iterator<Item = String> {
+    let paths = paths(&[], text).into_iter();
+    paths.filter(|path| path.is_use).map(|path| path.name)
+}
+
 /// Reads a path such as `super::a as b` in this module.
 fn path(module: &[String], text: &str, is_use: bool) -> Path {
     let (text, alias) = text.split_once(" as ").unwrap_or((text, ""));

@@ -2,7 +2,7 @@
 //! crate, and the floors of the runtime's rooms.
 
 use super::modules::{imports, largest_cycle, shipped};
-use super::{CORE, PAGE, Repo, TIDEGATE, violation};
+use super::{CORE, PAGE, Repo, TIDEGATE, quoted, violation};
 
 /// The headings of the tables of rooms, and the sources that each table describes.
 const HOUSES: [(&str, &str); 2] = [("## The core", CORE), ("## The upper crate", TIDEGATE)];
@@ -102,7 +102,7 @@ fn room(line: &str) -> Option<Room<'_>> {
     Some(Room {
         floor: floor.trim().parse().ok()?,
         name: name.trim(),
-        files: files.split('`').skip(1).step_by(2).collect(),
+        files: quoted(files),
     })
 }
 
