@@ -5,12 +5,9 @@
 //! | [`arguments`] | options and parameters of both commands |
 //! | [`options`] | the options of a pool, from flags, environment variables and defaults |
 //! | [`compare`] | runs the same work on several runtimes, interleaved |
-//! | [`mod@reference`] | checks the results of programs |
 //! | [`usage`] | the CPU time, wake-ups and memory that this process used |
 //! | [`busy`] | how much of the machine other programs used |
-//! | [`timed`](mod@timed) | times a program that may be too short for the clock |
-//! | [`inside`](mod@inside) | runs a body on a runtime, compiled once per runtime |
-//! | [`subject`] | a program and its runs, without generic types |
+//! | [`trial`] | turns what goes wrong in a program's runs into failures |
 //! | [`statistics`] | medians and ranks of samples, with 95 % confidence intervals |
 //! | [`input`], [`output`], [`standard`] | read files and print all output |
 //! | [`failure`] | errors and exit codes |
@@ -26,13 +23,10 @@ pub mod busy;
 pub mod compare;
 pub mod failure;
 pub mod input;
-pub mod inside;
 pub mod options;
 pub mod output;
-pub mod reference;
 pub mod stack;
 pub mod standard;
 pub mod statistics;
-pub mod subject;
-pub mod timed;
+pub mod trial;
 pub mod usage;

@@ -15,9 +15,9 @@
 //! - [`factors`]: programs that factor matrices.
 //! - [`locality`]: programs whose tasks share data, with hints about where to run them.
 //! - [`way`]: how the same code serves as both the serial version and the parallel body.
-//! - [`registry`]: looks programs up by name, for a command line.
+//! - [`trial`]: a program as a trait object; [`registry`]: looks programs up by name.
 //!
-//! This crate doesn't measure time, choose a number of workers, or print. Its parallel bodies have
+//! This crate doesn't choose a number of workers, or print. Its parallel bodies have
 //! no cutoff unless their documentation mentions one, because many of them exist to measure the
 //! cost of a fork.
 //!
@@ -60,15 +60,17 @@ pub mod seriesparallel;
 pub mod sssp;
 mod steps;
 pub mod treesum;
+pub mod trial;
 pub mod uts;
 pub mod way;
 
 pub use dags::Simulated;
 pub use parameter::{Given, Parameter, ParameterError, Size, Values};
 pub use program::{Answer, Field, Form, Program, Progress, Reference};
-pub use registry::{SimulatedVisitor, Visitor, visit, visit_simulated};
+pub use registry::{SimulatedVisitor, find, visit_simulated};
 #[cfg(feature = "chili")]
 pub use runtime::Chili;
 #[cfg(feature = "rayon")]
 pub use runtime::Rayon;
 pub use runtime::{Counted, Length, Profiled, Recorded, Runtime, Serial, Threads, Tidegate};
+pub use trial::{On, Trial, TrialOf};

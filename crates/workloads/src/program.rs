@@ -11,6 +11,7 @@
 //! outputs whatever has changed.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
@@ -132,7 +133,7 @@ pub trait Program: Sized + Send + Sync + 'static {
     }
 
     /// Returns the progress of the current run, if the program reports it.
-    fn progress(&self) -> Option<&Progress> {
+    fn progress(&self) -> Option<&Arc<Progress>> {
         None
     }
 }

@@ -1,7 +1,7 @@
 //! Looks programs up by name.
 //!
 //! Programs have different input and output types, so a caller that picks one by name at run time
-//! passes a [`Visitor`], which is generic over the program.
+//! gets a [`Trial`], or passes a [`SimulatedVisitor`], which is generic over the program.
 
 use crate::bipartition::Bipartition;
 use crate::dags::Simulated;
@@ -36,16 +36,8 @@ use crate::quicksort::Quicksort;
 use crate::seriesparallel::Seriesparallel;
 use crate::sssp::Sssp;
 use crate::treesum::Treesum;
+use crate::trial::{Trial, TrialOf};
 use crate::uts::Uts;
-
-/// A callback for the program that [`visit`] finds.
-pub trait Visitor {
-    /// What [`visit`](Self::visit) returns.
-    type Out;
-
-    /// Called with the program that was found.
-    fn visit<P: Program>(self, program: P) -> Self::Out;
-}
 
 /// A callback for the program that [`visit_simulated`] finds.
 pub trait SimulatedVisitor {
@@ -74,41 +66,39 @@ pub struct Entry {
     pub simulated: bool,
 }
 
-/// Defines a function that looks up one of these programs by name and passes it to a visitor.
-macro_rules! finder {
-    ($(#[$doc:meta])* $find:ident for $visitor:ident among $($program:ident)*, $known:expr) => {
-        $(#[$doc])*
-        ///
-        /// # Errors
-        /// If there is no such program, or if the parameters are invalid for it.
-        pub fn $find<V: $visitor>(
-            name: &str,
-            size: Size,
-            given: &Given,
-            visitor: V,
-        ) -> Result<V::Out, ParameterError> {
-            match name {
-                $($program::NAME => Ok(visitor.visit(read::<$program>(size, given)?)),)*
-                _ => Err(unknown(name, ENTRIES.iter().filter($known))),
-            }
-        }
-    };
-}
-
 /// Expands one list of all programs into [`ENTRIES`] and both lookup functions.
 macro_rules! programs {
     (simulated: $($dag:ident)*; others: $($other:ident)*) => {
         /// Information about all programs. Those that can be simulated come first.
         pub const ENTRIES: &[Entry] = &[$(simulated::<$dag>(),)* $(entry::<$other>(),)*];
 
-        finder! {
-            /// Passes the program called `name`, with the given parameters, to `visitor`.
-            visit for Visitor among $($dag)* $($other)*, |_| true
+        /// Returns the program called `name`, with the given parameters.
+        ///
+        /// # Errors
+        /// If there is no such program, or if the parameters are invalid for it.
+        pub fn find(name: &str, size: Size, given: &Given) -> Result<Box<dyn Trial>, ParameterError> {
+            match name {
+                $($dag::NAME => trial::<$dag>(size, given),)*
+                $($other::NAME => trial::<$other>(size, given),)*
+                _ => Err(unknown(name, ENTRIES.iter())),
+            }
         }
 
-        finder! {
-            /// Like [`visit`], but only for programs that can be simulated.
-            visit_simulated for SimulatedVisitor among $($dag)*, |entry| entry.simulated
+        /// Passes the program called `name`, with the given parameters, to `visitor`.
+        ///
+        /// # Errors
+        /// If there is no such program, if it can't be simulated, or if the parameters are invalid
+        /// for it.
+        pub fn visit_simulated<V: SimulatedVisitor>(
+            name: &str,
+            size: Size,
+            given: &Given,
+            visitor: V,
+        ) -> Result<V::Out, ParameterError> {
+            match name {
+                $($dag::NAME => Ok(visitor.visit(read::<$dag>(size, given)?)),)*
+                _ => Err(unknown(name, ENTRIES.iter().filter(|entry| entry.simulated))),
+            }
         }
     };
 }
@@ -171,6 +161,10 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Entry>) -> ParameterE
         "unknown workload {name:?}: expected {}",
         known.join(", ")
     ))
+}
+
+fn trial<P: Program>(size: Size, given: &Given) -> Result<Box<dyn Trial>, ParameterError> {
+    Ok(Box::new(TrialOf::<P>::new(read(size, given)?)))
 }
 
 fn read<P: Program>(size: Size, given: &Given) -> Result<P, ParameterError> {

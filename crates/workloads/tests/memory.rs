@@ -16,11 +16,11 @@ use tidegate_sim::WorkSpan;
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{
-    Answer, Counted, Given, Program, Runtime, Serial, Simulated, SimulatedVisitor, Size, Threads,
-    Tidegate, Visitor, visit, visit_simulated,
+    Counted, Given, On, Runtime, Simulated, SimulatedVisitor, Size, Threads, Tidegate, Trial,
+    visit_simulated,
 };
 
-use support::{Named, given, refusal};
+use support::{Named, given, is_right, refusal};
 
 const PROGRAMS: [&str; 6] = [
     "memfib",
@@ -51,71 +51,47 @@ fn pool(workers: usize, memory: &str) -> Tidegate {
     Tidegate::new(builder.memory(memory).build().unwrap())
 }
 
-/// Returns the answer of a run, and the peak of the memory that the run declares.
-fn counted<P: Program>(program: &P, run: impl FnOnce(&mut P::Input) -> P::Output) -> (Answer, u64) {
-    let mut input = program.prepare().unwrap();
+fn trial(name: &str, given: &Given) -> Box<dyn Trial> {
     let _alone = counter();
-    let output = run(&mut input);
+    support::trial(name, given)
+}
+
+/// Runs a program, checks its answer, and returns the peak of the memory that the run declares.
+fn counted(trial: &mut dyn Trial, on: On<'_>) -> u64 {
+    let _alone = counter();
+    let _ = Counted::take_peak();
+    is_right(trial, on);
     let peak = Counted::take_peak();
-    assert_eq!(Counted::take_peak(), 0, "{} gives all back", P::NAME);
-    (program.answer(&input, &output), peak)
+    assert_eq!(Counted::take_peak(), 0, "{} gives all back", trial.name());
+    peak
 }
 
-/// Runs a program on a runtime that only counts declared memory; returns the answer and the peak.
-fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u64) {
-    let runtime = R::with_workers(workers).unwrap();
-    counted(program, |input| {
-        runtime.install(|fork| program.parallel::<R>(input, fork))
-    })
+/// Runs a program twice on a pool, checks its answers, and returns the peak of its declared memory.
+fn peak_on(trial: &mut dyn Trial, pool: &Tidegate) -> u64 {
+    (0..2).for_each(|_| is_right(trial, On::Tidegate(pool)));
+    let memory = pool.pool().stats().memory;
+    assert_eq!(memory.declared, 0, "{}", trial.name());
+    memory.peak
 }
 
-/// Runs a program on several runtimes and under every memory policy, and checks its answers.
-struct RightEverywhere;
-
-impl RightEverywhere {
-    /// Runs a program twice on a pool, checks its answers, and returns the peak of its declared
-    /// memory.
-    fn peak_on<P: Program>(program: &P, pool: &Tidegate, expected: &Answer) -> u64 {
-        let mut input = program.prepare().unwrap();
-        for _ in 0..2 {
-            program.reset(&mut input);
-            let run = |fork: &mut ()| program.parallel::<Tidegate>(&mut input, fork);
-            let output = pool.install(run);
-            let answer = program.answer(&input, &output);
-            assert_eq!(&answer, expected, "{} {:?}", P::NAME, program.parameters());
+/// Runs a program on threads and under every memory policy, and checks its answers and peaks.
+fn is_right_everywhere(name: &str, given: &Given) {
+    let trial = &mut *trial(name, given);
+    let serial = counted(trial, On::Thread);
+    let [one, three] = [1, 3].map(|workers| Threads::with_workers(workers).unwrap());
+    assert_eq!(counted(trial, On::Threads(&one)), serial, "{name}");
+    counted(trial, On::Threads(&three));
+    let budget = serial + serial / 10;
+    let bounded = format!("budget:bytes={budget},serial={serial}");
+    for workers in [1, 2, 4] {
+        for policy in POLICIES {
+            let peak = peak_on(trial, &pool(workers, policy));
+            // All memory that the serial run holds at its peak is on one path, so every order
+            // must hold all of it at once.
+            assert!(peak >= serial, "{name} {policy}: {peak}");
         }
-        let memory = pool.pool().stats().memory;
-        assert_eq!(memory.declared, 0, "{}", P::NAME);
-        memory.peak
-    }
-}
-
-impl Visitor for RightEverywhere {
-    type Out = ();
-
-    fn visit<P: Program>(self, program: P) {
-        let (expected, serial) = counted(&program, |input| program.serial(input));
-        if let Some(known) = program.published() {
-            assert_eq!(expected, known.answer, "{} serially", P::NAME);
-        }
-        let same = (expected.clone(), serial);
-        assert_eq!(counted_on::<Serial>(&program, 1), same, "{}", P::NAME);
-        for workers in [1, 3] {
-            let (answer, _) = counted_on::<Threads>(&program, workers);
-            assert_eq!(answer, expected, "{} on threads", P::NAME);
-        }
-        let budget = serial + serial / 10;
-        let bounded = format!("budget:bytes={budget},serial={serial}");
-        for workers in [1, 2, 4] {
-            for policy in POLICIES {
-                let peak = Self::peak_on(&program, &pool(workers, policy), &expected);
-                // All memory that the serial run holds at its peak is on one path, so every order
-                // must hold all of it at once.
-                assert!(peak >= serial, "{} {policy}: {peak}", P::NAME);
-            }
-            let peak = Self::peak_on(&program, &pool(workers, &bounded), &expected);
-            assert!(peak <= budget, "{} {workers}: {peak} > {budget}", P::NAME);
-        }
+        let peak = peak_on(trial, &pool(workers, &bounded));
+        assert!(peak <= budget, "{name} {workers}: {peak} > {budget}");
     }
 }
 
@@ -135,7 +111,7 @@ fn forms(name: &str) -> Vec<Given> {
 fn memory_programs_are_right_within_budget() {
     for name in PROGRAMS {
         for form in forms(name) {
-            visit(name, Size::Tiny, &form, RightEverywhere).unwrap();
+            is_right_everywhere(name, &form);
         }
     }
 }
@@ -157,15 +133,6 @@ fn test_covers_every_memory_program() {
 
 #[test]
 fn serial_peak_follows_from_parameters() {
-    struct Peak;
-
-    impl Visitor for Peak {
-        type Out = u64;
-
-        fn visit<P: Program>(self, program: P) -> u64 {
-            counted(&program, |input| program.serial(input)).1
-        }
-    }
     // The matrices are divided down to quadrants of 4 rows, so there are temporaries of three
     // sizes.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
@@ -185,7 +152,7 @@ fn serial_peak_follows_from_parameters() {
         ("decompress", &[("blocks", "3"), ("length", "5")], 3 * 8),
     ];
     for (name, named, expected) in cases {
-        let peak = visit(name, Size::Tiny, &given(named), Peak).unwrap();
+        let peak = counted(&mut *trial(name, &given(named)), On::Thread);
         assert_eq!(peak, expected, "{name}");
     }
 }
@@ -216,14 +183,13 @@ fn impossible_parameters_name_allowed_values() {
 
 #[test]
 fn dag_reserves_as_serial_run_does() {
-    struct Both;
+    struct Peak;
 
-    impl SimulatedVisitor for Both {
-        type Out = [u64; 2];
+    impl SimulatedVisitor for Peak {
+        type Out = u64;
 
-        fn visit<P: Simulated>(self, program: P) -> [u64; 2] {
-            let serial = counted(&program, |input| program.serial(input)).1;
-            [serial, WorkSpan::of(&program.dag()).peak_bytes]
+        fn visit<P: Simulated>(self, program: P) -> u64 {
+            WorkSpan::of(&program.dag()).peak_bytes
         }
     }
     let more: [(_, &Named<'_>); 10] = [
@@ -240,7 +206,9 @@ fn dag_reserves_as_serial_run_does() {
     ];
     let usual = PROGRAMS.map(|name| (name, &[] as &Named<'_>));
     for (name, named) in usual.into_iter().chain(more) {
-        let [serial, dag] = visit_simulated(name, Size::Tiny, &given(named), Both).unwrap();
+        let given = given(named);
+        let serial = counted(&mut *trial(name, &given), On::Thread);
+        let dag = visit_simulated(name, Size::Tiny, &given, Peak).unwrap();
         assert_eq!(serial, dag, "{name} {named:?}");
         assert!(serial > 0, "{name}");
     }

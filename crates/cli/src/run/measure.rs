@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tidegate::Stats;
 use tidegate::interval::Graph;
-use tidegate_workloads::{Counted, Recorded, Tidegate};
+use tidegate_workloads::trial::Check;
+use tidegate_workloads::{Counted, On, Recorded, Tidegate, Trial};
 
 use crate::arguments::PictureArguments;
 use tidegate_command::busy::Watch;
@@ -13,7 +14,6 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
 use tidegate_command::output::{Progress, show_seconds, write_file};
 use tidegate_command::statistics::Sample;
-use tidegate_command::subject::{Check, On, Subject};
 use tidegate_command::usage::{self, Usage};
 
 /// The default number of measured runs.
@@ -99,8 +99,8 @@ pub struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// Checks the plan. Must be called before the input is prepared, so that an invalid plan fails
     /// early.
-    pub fn begin(plan: &'a Plan, name: &str, intervals: bool) -> Result<Self, Failure> {
-        let drawn = plan.pictures.wanted(name, intervals)?;
+    pub fn begin(plan: &'a Plan, program: &dyn Trial) -> Result<Self, Failure> {
+        let drawn = plan.pictures.wanted(program.name(), program.intervals())?;
         let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
         progress.say("making the input");
         Ok(Self {
@@ -111,7 +111,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs `program` as planned, and checks its answers.
-    pub fn all(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
+    pub fn all(&self, program: &mut dyn Trial) -> Result<Run, Failure> {
         if self.plan.warm_up {
             self.warm_up(program)?;
         }
@@ -134,7 +134,7 @@ impl<'a> Runs<'a> {
     /// Runs the program once without measuring it, so that files are cached and memory is mapped.
     /// This run has its own pool, so it affects neither the counters nor the trace, and only the
     /// measured pool prints an explanation if `TIDEGATE_EXPLAIN=1` is set.
-    fn warm_up(&self, program: &mut dyn Subject<'_>) -> Result<(), Failure> {
+    fn warm_up(&self, program: &mut dyn Trial) -> Result<(), Failure> {
         const WHAT: &str = "warm-up";
         if self.plan.serial {
             self.once(program, WHAT, On::Thread);
@@ -144,15 +144,15 @@ impl<'a> Runs<'a> {
         }
         let options = self.plan.options.unobserved();
         let pool = Tidegate::new(options.build(program.name())?);
-        program.fits(&pool)?;
-        self.once(program, WHAT, On::Pool(&pool));
+        program.fits(On::Tidegate(&pool))?;
+        self.once(program, WHAT, On::Tidegate(&pool));
         Ok(())
     }
 
-    fn on_pool(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
+    fn on_pool(&self, program: &mut dyn Trial) -> Result<Run, Failure> {
         let pool = Tidegate::new(self.plan.options.build(program.name())?);
-        program.fits(&pool)?;
-        let mut run = self.repeat(program, On::Pool(&pool));
+        program.fits(On::Tidegate(&pool))?;
+        let mut run = self.repeat(program, On::Tidegate(&pool));
         let stats = pool.pool().stats();
         run.peak_declared_bytes = stats.memory.peak;
         run.stats = Some(stats);
@@ -165,7 +165,7 @@ impl<'a> Runs<'a> {
         Ok(run)
     }
 
-    fn repeat(&self, program: &mut dyn Subject<'_>, on: On<'_>) -> Run {
+    fn repeat(&self, program: &mut dyn Trial, on: On<'_>) -> Run {
         let mut used = Usage::none();
         let mut seconds = Vec::new();
         for number in 1..=self.plan.repeat {
@@ -191,7 +191,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs the program once more in order to record its intervals.
-    fn record(&self, program: &mut dyn Subject<'_>, pool: Tidegate) -> Graph {
+    fn record(&self, program: &mut dyn Trial, pool: Tidegate) -> Graph {
         let pool = Recorded::new(pool);
         self.once(program, "recorded run", On::Recorded(&pool));
         program.keep();
@@ -199,11 +199,14 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs the program once. The progress line shows `what`.
-    fn once(&self, program: &mut dyn Subject<'_>, what: &str, on: On<'_>) -> (Usage, Duration) {
+    fn once(&self, program: &mut dyn Trial, what: &str, on: On<'_>) -> (Usage, Duration) {
         program.reset();
         let what = format!("{}: {what}", program.name());
         let shown = program.progress();
-        Usage::of(|| self.progress.watch(&what, shown, || program.run(on)))
+        Usage::of(|| {
+            self.progress
+                .watch(&what, shown.as_deref(), || program.run(on))
+        })
     }
 }
 
@@ -213,10 +216,9 @@ mod tests {
     use clap::{Args, FromArgMatches};
     use std::process::ExitCode;
     use tidegate_command::options::Flags;
-    use tidegate_command::subject::Trial;
     use tidegate_workloads::parameter::{Parameter, ParameterError, Values};
     use tidegate_workloads::{Answer, program::Field};
-    use tidegate_workloads::{Program, Runtime};
+    use tidegate_workloads::{Program, Runtime, TrialOf};
 
     /// A program whose parallel version answers `parallel` and whose serial version answers 1.
     struct Answers {
@@ -270,9 +272,10 @@ mod tests {
             pictures: PictureArguments::default(),
             trace: None,
         };
-        let program = Answers { parallel };
-        let runs = Runs::begin(&plan, Answers::NAME, false).unwrap();
-        runs.all(&mut Trial::new(&program).unwrap()).unwrap()
+        let mut trial = TrialOf::new(Answers { parallel });
+        let runs = Runs::begin(&plan, &trial).unwrap();
+        trial.prepare().unwrap();
+        runs.all(&mut trial).unwrap()
     }
 
     #[test]

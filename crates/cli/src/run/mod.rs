@@ -14,7 +14,7 @@
 //! the last run is reported.
 
 use tidegate_workloads::digest::{self, Digest};
-use tidegate_workloads::{Program, Size, Values};
+use tidegate_workloads::{Program, Size, Trial, TrialOf, Values, find};
 
 mod counts;
 mod files;
@@ -30,7 +30,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
 use tidegate_command::output;
 use tidegate_command::stack;
-use tidegate_command::subject::{self, Subject, Trial};
+use tidegate_command::trial;
 
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let mut options = Options::resolve(&arguments.flags)?;
@@ -68,12 +68,15 @@ fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), F
         aside,
     };
     let chosen = &arguments.chosen;
-    subject::find(chosen.name, size, &chosen.given, &mut |program| {
-        let runs = Runs::begin(plan, program.name(), program.intervals())?;
-        let mut trial = program.prepare()?;
-        let run = runs.all(&mut *trial)?;
-        printed.print(&*trial, &run)
-    })
+    let mut program = find(chosen.name, size, &chosen.given)?;
+    let run = measure(plan, &mut *program)?;
+    printed.print(&*program, &run)
+}
+
+fn measure(plan: &Plan, program: &mut dyn Trial) -> Result<Run, Failure> {
+    let runs = Runs::begin(plan, program)?;
+    trial::prepare(program)?;
+    runs.all(program)
 }
 
 /// Prints a run, in the format that the options request.
@@ -85,7 +88,7 @@ struct Printed<'a> {
 }
 
 impl Printed<'_> {
-    fn print(&self, program: &dyn Subject<'_>, run: &Run) -> Result<(), Failure> {
+    fn print(&self, program: &dyn Trial, run: &Run) -> Result<(), Failure> {
         let report = Report::new(program, self.plan, run, self.stats);
         if self.json {
             output::print_json(&report.to_json())?;
@@ -105,11 +108,9 @@ impl Printed<'_> {
 /// Runs `digest`. Unlike other programs, `digest` also prints its rate and lists of files.
 fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Result<(), Failure> {
     let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
-    let program = Digest::from_values(&values)?;
-    let runs = Runs::begin(plan, Digest::NAME, Digest::INTERVALS)?;
-    let mut trial = Trial::new(&program)?;
-    let run = runs.all(&mut trial)?;
-    let found: &digest::Report = trial.output();
+    let mut program = TrialOf::new(Digest::from_values(&values)?);
+    let run = measure(plan, &mut program)?;
+    let found: &digest::Report = program.output();
     let details = Details {
         found,
         changed: (
@@ -118,7 +119,7 @@ fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Res
         ),
         rest: (!arguments.chosen.verbose).then_some("--verbose"),
     };
-    let report = Report::new(&trial, plan, &run, arguments.stats);
+    let report = Report::new(&program, plan, &run, arguments.stats);
     if arguments.format.json {
         output::print_json(&report.to_json())?;
     } else if arguments.chosen.list {

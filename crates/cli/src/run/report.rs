@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use tidegate::Stats;
 use tidegate_policy::show_size;
-use tidegate_workloads::Answer;
+use tidegate_workloads::trial::Check;
+use tidegate_workloads::{Answer, Trial};
 
 use super::counts;
 use super::measure::{Plan, Run};
@@ -14,7 +15,6 @@ use tidegate_command::output::{
     show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value,
 };
 use tidegate_command::statistics::Sample;
-use tidegate_command::subject::{Check, Subject};
 
 pub struct Report<'a> {
     workload: &'static str,
@@ -36,7 +36,7 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Creates the report on `run`. The text of a `full` report includes the counters.
-    pub fn new(program: &'a dyn Subject<'_>, plan: &'a Plan, run: &'a Run, full: bool) -> Self {
+    pub fn new(program: &'a dyn Trial, plan: &'a Plan, run: &'a Run, full: bool) -> Self {
         Self {
             workload: program.name(),
             parameters: program.parameters(),

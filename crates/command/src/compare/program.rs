@@ -1,7 +1,7 @@
 //! The lanes of a program: its serial version, two copies of the serial version, and its body on
 //! each runtime.
 //!
-//! A sample is the mean time of several runs, as [`timed`](mod@timed) measures them. The thread
+//! A sample is the mean time of several runs, as [`Trial::sample`] measures them. The thread
 //! that runs the root task reads the clock, so the time to enter the runtime isn't measured. The
 //! answer of each sample's last run is checked.
 //!
@@ -11,23 +11,22 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tidegate_workloads::{Program, Runtime, Visitor, visit};
+use tidegate_workloads::trial::SAMPLE;
+use tidegate_workloads::{Chili, On, Rayon, Runtime, Threads, Tidegate, Trial, find};
 
 use super::Rival;
 use super::Setting;
 use super::lane::{Lane, Measurement};
-use super::race::{self, Race, SERIAL, TWICE_SERIAL};
+use super::race::{self, SERIAL, TWICE_SERIAL};
 use super::rounds;
 use super::row::Outcome;
 use crate::arguments::Chosen;
 use crate::failure::Failure;
-use crate::inside::inside;
 use crate::output::show_nanos;
-use crate::reference::{Found, Reference};
 use crate::stack;
-use crate::timed::{self, timed};
+use crate::trial;
 use crate::usage::Usage;
 
 /// The total time of a row's samples, unless the user sets the number of samples.
@@ -47,56 +46,28 @@ const RIVALS: &[Rival] = &[
 
 /// Compares a program on several runtimes.
 pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
-    let size = setting.size.into();
-    visit(chosen.name, size, &chosen.given, Compared(setting))?
+    let program = find(chosen.name, setting.size.into(), &chosen.given)?;
+    let case = Case::new(program, chosen.name.to_owned())?;
+    let lanes = case.lanes(&setting.rivals(RIVALS)?, &setting.workers()?)?;
+    let preset = (ROW.as_secs_f64() / case.sample_seconds()).clamp(SAMPLES.0, SAMPLES.1);
+    let rows = rounds::take(lanes, setting.repeat(preset as u32))?;
+    let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
+    let half = twice.and_then(|row| row.median()).map(|median| {
+        let half = show_nanos(median / 2.0);
+        format!("half the time of two serial copies at the same time: {half}")
+    });
+    Ok(Outcome {
+        rows,
+        measure: "one run".into(),
+        notes: half.into_iter().chain(case.refusals.take()).collect(),
+        conclusion: None,
+    })
 }
-
-struct Compared<'a>(&'a Setting);
-
-impl Visitor for Compared<'_> {
-    type Out = Result<Outcome, Failure>;
-
-    fn visit<P: Program>(self, program: P) -> Self::Out {
-        let Self(setting) = self;
-        let trial = Trial::new(&program, P::NAME.to_owned())?;
-        let lanes = race::lanes(&&trial, &setting.rivals(RIVALS)?, &setting.workers()?)?;
-        self.take(lanes, trial.sample_seconds(), &trial.refusals)
-    }
-}
-
-impl Compared<'_> {
-    /// Measures the lanes. A sample takes about `seconds`.
-    fn take(
-        &self,
-        lanes: Vec<Lane<'_>>,
-        seconds: f64,
-        refusals: &RefCell<BTreeSet<String>>,
-    ) -> Result<Outcome, Failure> {
-        let preset = (ROW.as_secs_f64() / seconds).clamp(SAMPLES.0, SAMPLES.1);
-        let rows = rounds::take(lanes, self.0.repeat(preset as u32))?;
-        let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
-        let half = twice.and_then(|row| row.median()).map(|median| {
-            let half = show_nanos(median / 2.0);
-            format!("half the time of two serial copies at the same time: {half}")
-        });
-        Ok(Outcome {
-            rows,
-            measure: "one run".into(),
-            notes: half.into_iter().chain(refusals.take()).collect(),
-            conclusion: None,
-        })
-    }
-}
-
-/// The mean time of a sample's runs, in nanoseconds, and the output of the last run.
-type Timed<P> = (f64, <P as Program>::Output);
 
 /// A program with its input and its correct answer.
-pub struct Trial<'a, P: Program> {
+pub struct Case {
     name: String,
-    program: &'a P,
-    input: RefCell<P::Input>,
-    reference: RefCell<Reference<P>>,
+    trial: RefCell<Box<dyn Trial>>,
     /// Explanations of why some runtimes are left out.
     refusals: RefCell<BTreeSet<String>>,
     /// The time of the serial version's first run.
@@ -105,20 +76,15 @@ pub struct Trial<'a, P: Program> {
     units: f64,
 }
 
-impl<'a, P: Program> Trial<'a, P> {
+impl Case {
     /// Prepares the input, and runs the serial version to get its time and its answer.
-    pub fn new(program: &'a P, name: String) -> Result<Self, Failure> {
-        let mut input = prepare(program)?;
-        let start = Instant::now();
-        let output = program.serial(&mut input);
-        let serial = start.elapsed();
-        let found = Found::new(program, &input, output);
-        let reference = Reference::published(program).unwrap_or_else(|| Reference::serial(found));
+    pub fn new(mut trial: Box<dyn Trial>, name: String) -> Result<Self, Failure> {
+        trial::prepare(&mut *trial)?;
+        let serial = trial.run(On::Thread);
+        trial.refer();
         Ok(Self {
             name,
-            program,
-            input: input.into(),
-            reference: reference.into(),
+            trial: trial.into(),
             refusals: RefCell::default(),
             serial,
             units: 1.0,
@@ -131,101 +97,72 @@ impl<'a, P: Program> Trial<'a, P> {
         self
     }
 
+    /// Creates the lanes of the program, in the order of [`race::lanes`].
+    pub fn lanes(&self, rivals: &[Rival], workers: &[usize]) -> Result<Vec<Lane<'_>>, Failure> {
+        race::in_order(rivals, workers, &|rival, workers| match rival {
+            Some(Rival::Serial) => {
+                let take = move || self.sample(On::Thread);
+                Ok(Lane::new(&self.name, SERIAL, 1, take))
+            }
+            Some(Rival::TwiceSerial) => self.twice_serial(),
+            None => self.on::<Tidegate>(workers),
+            Some(Rival::Rayon) => self.on::<Rayon>(workers),
+            Some(Rival::Chili) => self.on::<Chili>(workers),
+            Some(Rival::Std) => self.on::<Threads>(workers),
+        })
+    }
+
     fn sample_seconds(&self) -> f64 {
-        self.serial.max(timed::SAMPLE).as_secs_f64()
+        self.serial.max(SAMPLE).as_secs_f64()
     }
 
     /// Takes a sample and checks the answer of its last run.
-    fn sample(
-        &self,
-        runtime: &str,
-        runs: &mut dyn FnMut(&mut P::Input) -> Timed<P>,
-    ) -> Result<Measurement, Failure> {
-        let mut input = self.input.borrow_mut();
-        let (used, (nanos, output)) = Usage::of(|| runs(&mut input));
-        let mut found = Found::new(self.program, &input, output);
-        let mut reference = self.reference.borrow_mut();
-        if !reference.check(self.program, &input, &mut found).agrees {
-            return Err(Failure::Wrong(format!(
-                "{} on {runtime}: the answer differs from {}",
-                P::NAME,
-                reference.source()
-            )));
-        }
+    fn sample(&self, on: On<'_>) -> Result<Measurement, Failure> {
+        let trial = &mut **self.trial.borrow_mut();
+        let (used, nanos) = Usage::of(|| trial.sample(on));
+        trial::check_last(trial, on)?;
         Ok(Measurement {
             nanos: nanos / self.units,
             used,
         })
     }
-}
 
-impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
-        let trial = *self;
-        if !trial.program.applies_to::<R>() {
-            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
-        }
+    fn on<'a, R: Runtime + 'a>(&'a self, workers: usize) -> Result<Lane<'a>, Failure>
+    where
+        for<'r> On<'r>: From<&'r R>,
+    {
         let runtime = race::start::<R>(workers)?;
-        if let Err(refusal) = trial.program.fits(&runtime) {
-            trial.refusals.borrow_mut().insert(refusal.to_string());
-            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
+        let (trial, on) = (self.trial.borrow(), On::from(&runtime));
+        let fits = trial.applies_to(on).then(|| trial.fits(on));
+        if fits == Some(Ok(())) {
+            let take = move || self.sample(On::from(&runtime));
+            return Ok(Lane::new(&self.name, R::NAME, workers, take));
         }
-        // `applies_to` has already rejected such programs. But this condition is constant, so the
-        // compiler doesn't instantiate bodies that never run.
-        if P::INTERVALS && !R::INTERVALS {
-            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
-        }
-        let program = trial.program;
-        let take = move || {
-            trial.sample(R::NAME, &mut |input| {
-                let mut sample = None;
-                inside(&runtime, &mut |fork| {
-                    let once = |input: &mut P::Input| program.parallel::<R>(input, fork);
-                    sample = Some(timed(program, input, once));
-                });
-                sample.expect("it has run")
-            })
-        };
-        Ok(Lane::new(&trial.name, R::NAME, workers, take))
+        let refusal = fits.and_then(Result::err);
+        let refusal = refusal.map(|refusal| refusal.to_string());
+        self.refusals.borrow_mut().extend(refusal);
+        Ok(Lane::not_applicable(&self.name, R::NAME, workers))
     }
 
-    fn serial(&self) -> Result<Lane<'a>, Failure> {
-        let trial = *self;
-        let take = move || {
-            trial.sample(SERIAL, &mut |input| {
-                timed(trial.program, input, |input| trial.program.serial(input))
-            })
+    fn twice_serial(&self) -> Result<Lane<'_>, Failure> {
+        let another = || {
+            let mut trial = self.trial.borrow().another();
+            trial::prepare(&mut *trial).map(|()| trial)
         };
-        Ok(Lane::new(&trial.name, SERIAL, 1, take))
-    }
-
-    fn twice_serial(&self) -> Result<Lane<'a>, Failure> {
-        let trial = *self;
-        let mut inputs = [prepare(trial.program)?, prepare(trial.program)?];
+        let [mut one, mut other] = [another()?, another()?];
         let take = move || {
-            let [one, other] = &mut inputs;
-            let copy = |input: &mut P::Input| {
-                let serial = |input: &mut P::Input| trial.program.serial(input);
-                timed(trial.program, input, serial).0
-            };
-            let (used, nanos) = Usage::of(|| side_by_side(&mut || copy(one), &mut || copy(other)));
+            let (used, nanos) = Usage::of(|| {
+                side_by_side(&mut || one.sample(On::Thread), &mut || {
+                    other.sample(On::Thread)
+                })
+            });
             Ok(Measurement {
-                nanos: nanos? / trial.units,
+                nanos: nanos? / self.units,
                 used,
             })
         };
-        Ok(Lane::new(&trial.name, TWICE_SERIAL, 2, take))
+        Ok(Lane::new(&self.name, TWICE_SERIAL, 2, take))
     }
-}
-
-fn prepare<P: Program>(program: &P) -> Result<P::Input, Failure> {
-    program
-        .prepare()
-        .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
 /// Runs two serial copies at the same time, and returns the time of the slower one.

@@ -65,7 +65,7 @@ pub fn lanes<'a>(
 
 /// Like [`lanes`], but creates each lane by calling `lane`, with `None` for Tidegate. This function
 /// isn't generic over the race, so that it is compiled only once.
-fn in_order<'a>(
+pub(super) fn in_order<'a>(
     rivals: &[Rival],
     workers: &[usize],
     lane: &dyn Fn(Option<Rival>, usize) -> Result<Lane<'a>, Failure>,

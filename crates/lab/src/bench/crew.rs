@@ -12,7 +12,7 @@ use tidegate_policy::tunables;
 use tidegate_policy::{
     DesirePolicy, IdlePolicy, MemoryPolicy, Nanos, SharePolicy, StealAmount, show_time,
 };
-use tidegate_workloads::Program;
+use tidegate_workloads::Answer;
 
 use crate::talk::Talk;
 use tidegate_command::failure::Failure;
@@ -85,13 +85,12 @@ impl Spec {
         all.into_iter().filter_map(|(name, value)| name.zip(value))
     }
 
-    /// Returns the program's parameters as `(name, value)`, spelled as on the command line.
-    pub fn parameters_of<P: Program>(program: &P) -> Vec<(String, String)> {
+    /// Returns these parameters as `(name, value)`, spelled as on the command line.
+    pub fn spelled(parameters: &Answer) -> Vec<(String, String)> {
         let text = |value: &Value| match value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let parameters = program.parameters();
         let written = parameters
             .iter()
             .map(|(name, value)| (name.clone(), text(value)));

@@ -12,13 +12,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate::Stats;
 use tidegate::memory::stats;
-use tidegate_workloads::{
-    Counted, Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
-};
+use tidegate_workloads::{Counted, Given, On, Rayon, Runtime, Serial, Size, Trial, find};
 
 use super::crew::{Done, Memory, Request, Told};
 use crate::ALLOCATOR;
 use tidegate_command::failure::Failure;
+use tidegate_command::trial;
 use tidegate_command::usage::{Usage, peak_rss_bytes};
 
 /// Reads a request from standard input and carries it out.
@@ -35,8 +34,24 @@ pub fn serve() -> Result<(), Failure> {
             .collect(),
         ..Given::default()
     };
-    let program = request.program.clone();
-    visit(&program, Size::Tiny, &given, OnRuntime(request))??;
+    let program = find(&request.program, Size::Tiny, &given)?;
+    let counted = || {
+        let memory = Memory {
+            declared: Counted::take_peak(),
+            ..Memory::default()
+        };
+        (memory, Told::default())
+    };
+    match request.runtime.as_str() {
+        Rayon::NAME => run(program, &request, |rayon| On::Rayon(rayon), |_| counted()),
+        Serial::NAME => run::<Serial>(program, &request, |_| On::Thread, |_| counted()),
+        _ => run(
+            program,
+            &request,
+            |pool| On::Tidegate(pool),
+            |pool| told(&pool.pool().stats()),
+        ),
+    }?;
     // Wait until the bench closes the pipe.
     let _ = io::stdin().lock().read_line(&mut String::new());
     Ok(())
@@ -56,28 +71,6 @@ fn say(value: &Value) -> Result<(), Failure> {
     said.map_err(|error| {
         Failure::Impossible(format!("this job cannot write to standard output: {error}"))
     })
-}
-
-/// Runs the program on the runtime that the request names.
-struct OnRuntime(Request);
-
-impl Visitor for OnRuntime {
-    type Out = Result<(), Failure>;
-
-    fn visit<P: Program>(self, program: P) -> Self::Out {
-        let counted = || {
-            let memory = Memory {
-                declared: Counted::take_peak(),
-                ..Memory::default()
-            };
-            (memory, Told::default())
-        };
-        match self.0.runtime.as_str() {
-            Rayon::NAME => run::<P, Rayon>(&program, &self.0, |_| counted()),
-            Serial::NAME => run::<P, Serial>(&program, &self.0, |_| counted()),
-            _ => run::<P, Tidegate>(&program, &self.0, |runtime| told(&runtime.pool().stats())),
-        }
-    }
 }
 
 /// Converts a pool's statistics to a report on its memory and its workers.
@@ -100,9 +93,10 @@ fn told(stats: &Stats) -> (Memory, Told) {
 
 /// Prepares the program, waits for the bench's start signal, runs the program and reports the
 /// result.
-fn run<P: Program, R: Runtime>(
-    program: &P,
+fn run<R: Runtime>(
+    mut trial: Box<dyn Trial>,
     request: &Request,
+    on: fn(&R) -> On<'_>,
     tell: impl Fn(&R) -> (Memory, Told),
 ) -> Result<(), Failure> {
     if request.counts_memory {
@@ -110,17 +104,14 @@ fn run<P: Program, R: Runtime>(
     }
     let refused = |error: io::Error| Failure::Impossible(format!("{}: {error}", R::NAME));
     let runtime = R::with_workers(request.workers).map_err(refused)?;
-    program.fits(&runtime)?;
-    let mut input = program.prepare().map_err(refused)?;
+    trial.fits(on(&runtime))?;
+    trial::prepare(&mut *trial)?;
     runtime.install(|fork| R::join(fork, |_| (), |_| ()));
     say(&json!({"ready": true}))?;
     next_line()?;
     let (_, before) = tell(&runtime);
     let start = Instant::now();
-    let (used, output) = Usage::of(|| match R::NAME {
-        Serial::NAME => program.serial(&mut input),
-        _ => runtime.install(|fork| program.parallel::<R>(&mut input, fork)),
-    });
+    let (used, _) = Usage::of(|| trial.run(on(&runtime)));
     let seconds = start.elapsed().as_secs_f64();
     let (memory, told) = tell(&runtime);
     let memory = request.counts_memory.then(|| Memory {
@@ -128,12 +119,13 @@ fn run<P: Program, R: Runtime>(
         undeclared: stats().undeclared_peak,
         ..memory
     });
+    trial.keep();
     say(&json!(Done {
         seconds,
         cpu_seconds: used.cpu_seconds(),
         context_switches: used.switches,
         told: told.since(before),
         memory,
-        answer: json!(program.answer(&input, &output)),
+        answer: json!(trial.answer()),
     }))
 }

@@ -1,17 +1,14 @@
 //! Runs a program on pools of this process, with an input that is prepared only once, and measures
 //! each run.
 
-use std::io;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use tidegate::Counters;
-use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
+use tidegate_workloads::{Given, On, Size, Tidegate, Trial, find};
 
 use tidegate_command::failure::Failure;
-use tidegate_command::reference::{Found, Reference};
-use tidegate_command::timed::timed;
+use tidegate_command::trial;
 
 /// The figures of one run. The counters are sums over all workers.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
@@ -70,18 +67,7 @@ pub struct Subject {
     program: &'static str,
     size: Size,
     given: Given,
-    prepared: Mutex<Option<Box<dyn Prepared>>>,
-}
-
-trait Prepared: Send {
-    fn run(&mut self, pool: &Tidegate) -> Result<Ran, Failure>;
-    fn time(&mut self, pool: Option<&Tidegate>) -> Result<f64, Failure>;
-}
-
-struct Ready<P: Program> {
-    program: P,
-    input: P::Input,
-    reference: Reference<P>,
+    prepared: Mutex<Option<Box<dyn Trial>>>,
 }
 
 impl Subject {
@@ -96,92 +82,41 @@ impl Subject {
 
     /// Runs the program once and checks its answer.
     pub fn run(&self, pool: &Tidegate) -> Result<Ran, Failure> {
-        self.prepared(|prepared| prepared.run(pool))
+        self.prepared(|trial| {
+            let on = On::Tidegate(pool);
+            trial.fits(on)?;
+            trial.reset();
+            let counters = || pool.pool().stats().counters;
+            let before = counters();
+            let took = trial.run(on);
+            let ran = Ran::between(took.as_secs_f64(), &before, &counters());
+            trial::check_last(trial, on)?;
+            Ok(ran)
+        })
     }
 
     /// Runs the program several times, on a pool or serially, and returns the mean time in seconds.
     /// Checks the last answer.
     pub fn time(&self, pool: Option<&Tidegate>) -> Result<f64, Failure> {
-        self.prepared(|prepared| prepared.time(pool))
+        self.prepared(|trial| {
+            let on = pool.map_or(On::Thread, On::Tidegate);
+            let nanos = trial.sample(on);
+            trial::check_last(trial, on)?;
+            Ok(nanos / 1e9)
+        })
     }
 
     fn prepared<T>(
         &self,
-        work: impl FnOnce(&mut dyn Prepared) -> Result<T, Failure>,
+        work: impl FnOnce(&mut dyn Trial) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if prepared.is_none() {
-            *prepared = Some(visit(self.program, self.size, &self.given, Prepare)??);
+            let mut trial = find(self.program, self.size, &self.given)?;
+            trial::prepare(&mut *trial)?;
+            trial.refer();
+            *prepared = Some(trial);
         }
         work(&mut **prepared.as_mut().expect("made above"))
-    }
-}
-
-struct Prepare;
-
-impl Visitor for Prepare {
-    type Out = Result<Box<dyn Prepared>, Failure>;
-
-    fn visit<P: Program>(self, program: P) -> Self::Out {
-        let failed = |error: io::Error| Failure::Impossible(error.to_string());
-        let mut input = program.prepare().map_err(failed)?;
-        let reference = Reference::of(&program, &mut input);
-        Ok(Box::new(Ready {
-            program,
-            input,
-            reference,
-        }))
-    }
-}
-
-impl<P: Program> Ready<P> {
-    fn check(&mut self, output: P::Output) -> Result<(), Failure> {
-        let Self {
-            program,
-            input,
-            reference,
-        } = self;
-        let mut found = Found::new(program, input, output);
-        if reference.check(program, input, &mut found).agrees {
-            Ok(())
-        } else {
-            Err(Failure::Wrong(format!(
-                "{}: the answer is not that of {}",
-                P::NAME,
-                reference.source()
-            )))
-        }
-    }
-}
-
-impl<P: Program> Prepared for Ready<P> {
-    fn run(&mut self, pool: &Tidegate) -> Result<Ran, Failure> {
-        let Self { program, input, .. } = self;
-        program.fits(pool)?;
-        program.reset(input);
-        let counters = || pool.pool().stats().counters;
-        let before = counters();
-        let (seconds, output) = pool.install(|fork| {
-            let start = Instant::now();
-            let output = program.parallel::<Tidegate>(input, fork);
-            (start.elapsed().as_secs_f64(), output)
-        });
-        let ran = Ran::between(seconds, &before, &counters());
-        self.check(output)?;
-        Ok(ran)
-    }
-
-    fn time(&mut self, pool: Option<&Tidegate>) -> Result<f64, Failure> {
-        let Self { program, input, .. } = self;
-        let (nanos, output) = match pool {
-            None => timed(program, input, |input| program.serial(input)),
-            Some(pool) => pool.install(|fork| {
-                timed(program, input, |input| {
-                    program.parallel::<Tidegate>(input, fork)
-                })
-            }),
-        };
-        self.check(output)?;
-        Ok(nanos / 1e9)
     }
 }

@@ -9,13 +9,13 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tidegate_workloads::loops::Loops;
-use tidegate_workloads::{Chili, Runtime, Tidegate};
+use tidegate_workloads::{Chili, Runtime, Tidegate, TrialOf};
 
 use crate::arguments::Rival;
 use crate::engine::Session;
 use tidegate_command::compare::Setting;
 use tidegate_command::compare::lane::{Lane, Measurement};
-use tidegate_command::compare::program::Trial;
+use tidegate_command::compare::program::Case;
 use tidegate_command::compare::race::{self, Race, SERIAL};
 use tidegate_command::compare::row::Outcome;
 use tidegate_command::failure::Failure;
@@ -43,7 +43,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
         items: ITEMS,
         times,
     };
-    let inside = Trial::new(&loops, INSIDE.into())?.per(times);
+    let inside = Case::new(Box::new(TrialOf::new(loops)), INSIDE.into())?.per(times);
     let (global_workers, _) = options::number_of_workers(None)?;
     let outside = Outside {
         times,
@@ -51,7 +51,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     };
     let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
     let workers = setting.workers()?;
-    let mut lanes = race::lanes(&&inside, &rivals, &workers)?;
+    let mut lanes = inside.lanes(&rivals, &workers)?;
     lanes.extend(race::lanes(&outside, &rivals, &workers)?);
     let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
     Ok(Outcome {

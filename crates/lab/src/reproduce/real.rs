@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tidegate_workloads::{Program, Runtime, Tidegate, Visitor, visit};
+use tidegate_workloads::{Runtime, Tidegate, find};
 
 use super::grid::{Load, Rule};
 use super::observed::Observed;
@@ -79,20 +79,13 @@ fn seed_of(work: &Work, run: u64) -> Option<u64> {
 
 /// Returns the job of one instance of a program under a rule.
 pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
-    struct Parameters;
-    impl Visitor for Parameters {
-        type Out = Vec<(String, String)>;
-        fn visit<P: Program>(self, program: P) -> Self::Out {
-            Spec::parameters_of(&program)
-        }
-    }
     let mut given = work.given();
     if let Some(seed) = seed_of(work, run) {
         given
             .named
             .push(("seed".to_owned(), seed.to_string().into()));
     }
-    let parameters = visit(work.program, work.size, &given, Parameters)?;
+    let parameters = Spec::spelled(&find(work.program, work.size, &given)?.parameters());
     Ok(Spec {
         idle: Some(rule.idle),
         steal: Some(rule.steal),

@@ -21,6 +21,7 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Progress, answer, field};
@@ -44,7 +45,7 @@ use tree::Folder;
 #[derive(Debug)]
 pub struct Digest {
     path: PathBuf,
-    progress: Progress,
+    progress: Arc<Progress>,
 }
 
 impl Digest {
@@ -52,7 +53,7 @@ impl Digest {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            progress: Progress::default(),
+            progress: Arc::default(),
         }
     }
 
@@ -167,7 +168,7 @@ impl Program for Digest {
         one.settle(other)
     }
 
-    fn progress(&self) -> Option<&Progress> {
+    fn progress(&self) -> Option<&Arc<Progress>> {
         Some(&self.progress)
     }
 }

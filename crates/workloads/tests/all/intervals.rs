@@ -8,7 +8,9 @@ use tidegate::policy::{Choose, QueueKind};
 use tidegate_workloads::intervals::pipeline::Pipeline;
 use tidegate_workloads::intervals::rows::unfold;
 use tidegate_workloads::registry::ENTRIES;
-use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
+use tidegate_workloads::{On, Program, Runtime, Tidegate};
+
+use crate::support::{given, is_right, trial};
 
 /// The default queue, two queues that may return a task twice, and a queue with a lock.
 const QUEUES: [QueueKind; 4] = [
@@ -24,39 +26,8 @@ fn pool(workers: usize, queue: QueueKind) -> Tidegate {
 }
 
 /// Runs a program on a pool and checks its answer.
-struct RightOn<'a>(&'a Tidegate);
-
-impl Visitor for RightOn<'_> {
-    type Out = ();
-
-    fn visit<P: Program>(self, program: P) {
-        let mut input = program.prepare().unwrap();
-        let expected = match program.published() {
-            Some(reference) => reference.answer,
-            None => {
-                let output = program.serial(&mut input);
-                program.answer(&input, &output)
-            }
-        };
-        program.reset(&mut input);
-        let run = |fork: &mut ()| program.parallel::<Tidegate>(&mut input, fork);
-        let output = self.0.install(run);
-        let answer = program.answer(&input, &output);
-        let workers = self.0.pool().stats().workers;
-        let name = (P::NAME, program.parameters(), workers);
-        assert_eq!(answer, expected, "{name:?}");
-    }
-}
-
 fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
-    let named = named
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).into()));
-    let given = Given {
-        named: named.collect(),
-        ..Given::default()
-    };
-    visit(name, Size::Tiny, &given, RightOn(pool)).unwrap();
+    is_right(&mut *trial(name, &given(named)), On::Tidegate(pool));
 }
 
 /// The programs run on one, two and three workers.

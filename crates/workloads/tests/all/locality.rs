@@ -2,38 +2,15 @@
 //! runtimes that would ignore hints.
 
 use tidegate_workloads::locality::Locality;
-use tidegate_workloads::{
-    ParameterError, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
-};
+use tidegate_workloads::{On, Runtime, Size, Threads, Tidegate, find};
 
-use crate::support::{given, refusal};
+use crate::support::{given, is_right, refusal, trial};
 
 const PROGRAMS: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
 fn pool(workers: usize, places: &str, bind: bool) -> Tidegate {
     let builder = tidegate::Pool::builder().workers(workers).bind(bind);
     Tidegate::new(builder.places(places.parse().unwrap()).build().unwrap())
-}
-
-/// Runs a program twice on a pool with several places and checks its answers.
-struct RightOn<'a>(&'a Tidegate);
-
-impl Visitor for RightOn<'_> {
-    type Out = ();
-
-    fn visit<P: Program>(self, program: P) {
-        let mut input = program.prepare().unwrap();
-        let output = program.serial(&mut input);
-        let expected = program.answer(&input, &output);
-        assert_eq!(program.fits(self.0), Ok(()));
-        for _ in 0..2 {
-            program.reset(&mut input);
-            let run = |fork: &mut ()| program.parallel::<Tidegate>(&mut input, fork);
-            let output = self.0.install(run);
-            let answer = program.answer(&input, &output);
-            assert_eq!(answer, expected, "{} {:?}", P::NAME, program.parameters());
-        }
-    }
 }
 
 #[test]
@@ -52,8 +29,9 @@ fn every_locality_gives_serial_answer() {
             for locality in Locality::ALL {
                 for sized in [&[], small] {
                     let hint = [("locality", locality.name())];
-                    let given = given(&[&hint[..], sized].concat());
-                    visit(name, Size::Tiny, &given, RightOn(&pool)).unwrap();
+                    let mut trial = trial(name, &given(&[&hint[..], sized].concat()));
+                    assert_eq!(trial.fits(On::Tidegate(&pool)), Ok(()));
+                    (0..2).for_each(|_| is_right(&mut *trial, On::Tidegate(&pool)));
                 }
             }
         }
@@ -62,39 +40,18 @@ fn every_locality_gives_serial_answer() {
 
 #[test]
 fn cache_stress_matches_a_single_pass() {
-    struct Agrees;
-
-    impl Visitor for Agrees {
-        type Out = ();
-
-        fn visit<P: Program>(self, program: P) {
-            let mut input = program.prepare().unwrap();
-            let output = program.serial(&mut input);
-            let known = program.published().expect("it is known beforehand");
-            assert_eq!(program.answer(&input, &output), known.answer);
-        }
-    }
     for (arrays, tasks) in [("1", "1"), ("2", "7"), ("3", "2")] {
         let given = given(&[("arrays", arrays), ("tasks", tasks)]);
-        visit("cachestress", Size::Tiny, &given, Agrees).unwrap();
+        is_right(&mut *trial("cachestress", &given), On::Thread);
     }
 }
 
 /// `fits` must return an error if there are no places, or too few for the locality `worst`.
 #[test]
 fn unused_hints_are_rejected() {
-    struct Fits<'a, R>(&'a R);
-
-    impl<R: Runtime> Visitor for Fits<'_, R> {
-        type Out = Result<(), ParameterError>;
-
-        fn visit<P: Program>(self, program: P) -> Self::Out {
-            program.fits(self.0)
-        }
-    }
-    fn told<R: Runtime>(name: &str, locality: &str, runtime: &R) -> String {
-        let given = given(&[("locality", locality)]);
-        let fits = visit(name, Size::Tiny, &given, Fits(runtime)).unwrap();
+    fn told(name: &str, locality: &str, on: On<'_>) -> String {
+        let program = find(name, Size::Tiny, &given(&[("locality", locality)])).unwrap();
+        let fits = program.fits(on);
         fits.map_or_else(|refusal| refusal.to_string(), |()| String::new())
     }
     let threads = Threads::with_workers(2).unwrap();
@@ -102,12 +59,11 @@ fn unused_hints_are_rejected() {
     for name in PROGRAMS {
         for hint in ["best", "random", "worst"] {
             let allowed = "expected \"ignorant\", because std has no places";
-            assert!(told(name, hint, &threads).ends_with(allowed));
-            assert!(told(name, hint, &Serial).contains("because serial has"));
+            assert!(told(name, hint, On::Threads(&threads)).ends_with(allowed));
         }
-        assert_eq!(told(name, "ignorant", &threads), "");
-        assert_eq!(told(name, "best", &one), "");
-        let few = told(name, "worst", &one);
+        assert_eq!(told(name, "ignorant", On::Threads(&threads)), "");
+        assert_eq!(told(name, "best", On::Tidegate(&one)), "");
+        let few = told(name, "worst", On::Tidegate(&one));
         assert!(
             few.contains("requires 2 places, but this pool has 1"),
             "{few}"

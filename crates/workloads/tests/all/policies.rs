@@ -12,7 +12,9 @@ use tidegate::{
 };
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::{ENTRIES, Entry};
-use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
+use tidegate_workloads::{Given, On, Tidegate};
+
+use crate::support::trial;
 
 const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Fixed(2), StealAmount::Half];
 const VICTIMS: [VictimPolicy; 4] = [
@@ -122,23 +124,13 @@ fn usual(all: &[Policies]) -> Vec<Policies> {
 }
 
 /// Runs a program under each of the policies, on a new pool each time, and checks its answers.
-struct RightUnder<'a>(&'a [Policies]);
-
-impl Visitor for RightUnder<'_> {
-    type Out = ();
-
-    fn visit<P: Program>(self, program: P) {
-        let mut input = program.prepare().unwrap();
-        let output = program.serial(&mut input);
-        let expected = program.answer(&input, &output);
-        for policies in self.0 {
-            program.reset(&mut input);
-            let output = policies
-                .pool()
-                .install(|fork| program.parallel::<Tidegate>(&mut input, fork));
-            let answer = program.answer(&input, &output);
-            assert_eq!(answer, expected, "{} under {policies}", P::NAME);
-        }
+fn is_right_under(all: &[Policies], name: &str, given: &Given) {
+    let mut trial = trial(name, given);
+    for policies in all {
+        trial.reset();
+        trial.run(On::Tidegate(&policies.pool()));
+        let check = trial.check_last().expect("there is a reference");
+        assert_eq!(check.wrong, 0, "{name} under {policies}");
     }
 }
 
@@ -182,7 +174,7 @@ fn every_program_is_right_under_policies() {
             false => slice(&all, offset, scale, SLICES),
         };
         for given in givens(entry) {
-            visit(entry.name, Size::Tiny, &given, RightUnder(&policies)).unwrap();
+            is_right_under(&policies, entry.name, &given);
             runs += policies.len();
         }
     }

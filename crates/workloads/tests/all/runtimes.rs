@@ -2,73 +2,54 @@
 //! answer.
 
 use tidegate_workloads::registry::ENTRIES;
-use tidegate_workloads::{
-    Answer, Given, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
-};
+use tidegate_workloads::{Given, On, Runtime, Serial, Threads, Tidegate, Trial};
+
+use crate::support::{given, is_right, trial};
 
 /// Runs a program serially and on every runtime, and checks its answers.
-struct EverywhereIsRight;
-
-impl Visitor for EverywhereIsRight {
-    type Out = ();
-
-    fn visit<P: Program>(self, program: P) {
-        let mut input = program.prepare().unwrap();
-        let output = program.serial(&mut input);
-        let expected = program.answer(&input, &output);
-        // If the serial answer were wrong, comparing the other runs with it would prove nothing.
-        assert!(
-            !expected.values().any(|told| *told == false),
-            "{expected:?}"
-        );
-        if let Some(reference) = program.published() {
-            assert_eq!(expected, reference.answer, "{} serially", P::NAME);
-        }
-        is_right_on::<P, Serial>(&program, &expected);
-        is_right_on::<P, Threads>(&program, &expected);
-        is_right_on::<P, Tidegate>(&program, &expected);
-        #[cfg(feature = "rayon")]
-        is_right_on::<P, tidegate_workloads::Rayon>(&program, &expected);
-        #[cfg(feature = "chili")]
-        is_right_on::<P, tidegate_workloads::Chili>(&program, &expected);
-    }
+fn everywhere(name: &str, given: &Given) {
+    let mut trial = trial(name, given);
+    trial.reset();
+    trial.run(On::Thread);
+    trial.keep();
+    // If the serial answer were wrong, comparing the other runs with it would prove nothing.
+    let expected = trial.answer();
+    assert!(
+        !expected.values().any(|told| *told == false),
+        "{expected:?}"
+    );
+    is_right(&mut *trial, On::Thread);
+    is_right_on::<Threads>(&mut *trial);
+    is_right_on::<Tidegate>(&mut *trial);
+    #[cfg(feature = "rayon")]
+    is_right_on::<tidegate_workloads::Rayon>(&mut *trial);
+    #[cfg(feature = "chili")]
+    is_right_on::<tidegate_workloads::Chili>(&mut *trial);
 }
 
-fn is_right_on<P: Program, R: Runtime>(program: &P, expected: &Answer) {
-    if let Err(refusal) = program.fits(&R::with_workers(1).unwrap()) {
-        let needs = match P::NAME {
-            "sssp" if !R::PRIORITIES => "with order nearest needs tasks with priorities",
-            _ => "needs intervals",
-        };
-        let told = format!("{} {needs}, and {} has none", P::NAME, R::NAME);
-        assert!(
-            P::NAME == "sssp" || P::INTERVALS && !R::INTERVALS,
-            "{refusal}"
-        );
-        return assert!(refusal.to_string().starts_with(&told), "{refusal}");
-    }
-    let mut input = program.prepare().unwrap();
+fn is_right_on<R: Runtime>(trial: &mut dyn Trial)
+where
+    for<'a> On<'a>: From<&'a R>,
+{
     for workers in [1, 2, 3] {
         let runtime = R::with_workers(workers).unwrap();
-        for _ in 0..2 {
-            program.reset(&mut input);
-            let output = runtime.install(|fork| program.parallel::<R>(&mut input, fork));
-            let answer = program.answer(&input, &output);
-            assert_eq!(&answer, expected, "{} on {} {workers}", P::NAME, R::NAME);
+        if let Err(refusal) = trial.fits(On::from(&runtime)) {
+            let name = trial.name();
+            let needs = match name {
+                "sssp" if !R::PRIORITIES => "with order nearest needs tasks with priorities",
+                _ => "needs intervals",
+            };
+            let told = format!("{name} {needs}, and {} has none", R::NAME);
+            let rightly = name == "sssp" || trial.intervals() && !R::INTERVALS;
+            assert!(
+                rightly && refusal.to_string().starts_with(&told),
+                "{refusal}"
+            );
+            return;
         }
+        is_right(trial, On::from(&runtime));
+        is_right(trial, On::from(&runtime));
     }
-}
-
-fn everywhere(name: &str, named: &[(&str, &str)]) {
-    let named = named
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).into()))
-        .collect();
-    let given = Given {
-        named,
-        ..Given::default()
-    };
-    visit(name, Size::Tiny, &given, EverywhereIsRight).unwrap();
 }
 
 #[test]
@@ -76,8 +57,8 @@ fn runtimes_give_the_reference_answer() {
     for entry in ENTRIES {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         match entry.name {
-            "digest" => everywhere(entry.name, &[("path", path)]),
-            name => everywhere(name, &[]),
+            "digest" => everywhere(entry.name, &given(&[("path", path)])),
+            name => everywhere(name, &Given::default()),
         }
     }
 }
@@ -91,26 +72,16 @@ fn both_forms_give_equal_answers() {
     for (form, names) in forms {
         names
             .iter()
-            .for_each(|name| everywhere(name, &[("form", form)]));
+            .for_each(|name| everywhere(name, &given(&[("form", form)])));
     }
-    everywhere("sssp", &[("order", "youngest")]);
+    everywhere("sssp", &given(&[("order", "youngest")]));
 }
 
 #[test]
-#[should_panic(expected = "std has no intervals")]
+#[should_panic(expected = "series can't run on std")]
 fn runtime_without_intervals_rejects_programs() {
-    struct OnThreads;
-
-    impl Visitor for OnThreads {
-        type Out = ();
-
-        fn visit<P: Program>(self, program: P) {
-            let mut input = program.prepare().unwrap();
-            let runtime = Threads::with_workers(2).unwrap();
-            runtime.install(|fork| program.parallel::<Threads>(&mut input, fork));
-        }
-    }
-    visit("series", Size::Tiny, &Given::default(), OnThreads).unwrap();
+    let threads = Threads::with_workers(2).unwrap();
+    trial("series", &Given::default()).run(On::Threads(&threads));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use tidegate_workloads::memory::nested::Nested;
 use tidegate_workloads::memory::sortmany::Sortmany;
 use tidegate_workloads::memory::strassen::Strassen;
 use tidegate_workloads::{
-    Given, Length, Profiled, Program, Rayon, Runtime, Serial, Tidegate, Visitor, visit,
+    Given, Length, Profiled, Program, Rayon, Runtime, Serial, Size, Tidegate, Values,
 };
 
 use super::crew::{self, Done, Spec};
@@ -25,13 +25,16 @@ use crate::engine::Session;
 use policy::{LOOKS_HERE, Policy, k};
 use tidegate_command::failure::Failure;
 
-const PROGRAMS: [&str; 6] = [
-    Memfib::NAME,
-    Nested::NAME,
-    Matmul::NAME,
-    Strassen::NAME,
-    Sortmany::NAME,
-    Decompress::NAME,
+type Serially = fn(Size, &Path) -> Result<Subject, Failure>;
+
+/// The function that runs each program serially.
+const PROGRAMS: [Serially; 6] = [
+    serially::<Memfib>,
+    serially::<Nested>,
+    serially::<Matmul>,
+    serially::<Strassen>,
+    serially::<Sortmany>,
+    serially::<Decompress>,
 ];
 
 /// The numbers of workers. The largest may exceed this machine's number of processors.
@@ -41,8 +44,8 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let folder = crew::folder()?;
     let table = folder.path().join("table.v1");
     let (table, size) = (table.as_path(), arguments.size.into());
-    let subject = |name: &&str| visit(name, size, &Given::default(), Serially(table))?;
-    let subjects: Vec<Subject> = PROGRAMS.iter().map(subject).collect::<Result<_, _>>()?;
+    let subjects = PROGRAMS.iter().map(|serially| serially(size, table));
+    let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
     let cases: Vec<Case<'_>> = subjects.iter().flat_map(Case::all).collect();
     let names: Vec<String> = cases.iter().map(Case::name).collect();
     let session = Session::whole("bench-memory", arguments.size, &arguments.keep);
@@ -69,28 +72,23 @@ struct Subject {
 }
 
 /// Runs a program serially, in a job whose sharing table is at this path.
-struct Serially<'a>(&'a Path);
-
-impl Visitor for Serially<'_> {
-    type Out = Result<Subject, Failure>;
-
-    fn visit<P: Program>(self, program: P) -> Self::Out {
-        let parameters = Spec::parameters_of(&program);
-        let spec = Spec::new(P::NAME, parameters.clone(), Serial::NAME, 1);
-        let counted = Spec {
-            memory: Some(MemoryPolicy::None),
-            ..spec
-        };
-        let serial = run(counted, self.0)?;
-        let s1 = serial.memory.map_or(0, |memory| memory.declared);
-        Ok(Subject {
-            program: P::NAME,
-            parameters,
-            serial,
-            s1,
-            span: span_of(&program, k(s1, LOOKS_HERE))?,
-        })
-    }
+fn serially<P: Program>(size: Size, table: &Path) -> Result<Subject, Failure> {
+    let program = P::from_values(&Values::parse(P::PARAMETERS, size, &Given::default())?)?;
+    let parameters = Spec::spelled(&program.parameters());
+    let spec = Spec::new(P::NAME, parameters.clone(), Serial::NAME, 1);
+    let counted = Spec {
+        memory: Some(MemoryPolicy::None),
+        ..spec
+    };
+    let serial = run(counted, table)?;
+    let s1 = serial.memory.map_or(0, |memory| memory.declared);
+    Ok(Subject {
+        program: P::NAME,
+        parameters,
+        serial,
+        s1,
+        span: span_of(&program, k(s1, LOOKS_HERE))?,
+    })
 }
 
 /// Returns the program's span. A reservation counts as one action for each `k` bytes.
