@@ -5,11 +5,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tidegate_share::{Job, Kind, Location, Refusal};
 
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, Value as Cell, show_age};
+use tidegate_command::json_fields;
+use tidegate_command::output::{JsonField, Table, Value as Cell, show_age, to_json};
 
 /// A job's row in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,20 +57,23 @@ impl From<&Job> for Row {
 }
 
 impl Row {
+    /// The fields of the row as `--json` prints it.
+    pub const FIELDS: &[JsonField<Self>] = json_fields! { row:
+        pid "" = row.pid;
+        name "" = row.name;
+        desire "" = row.desire;
+        allotment "" = row.allotment;
+        in_use "" = row.in_use;
+        efficiency "0 to 1; null if unknown" = row.efficiency();
+        weight "" = row.weight;
+        limit "maximum processors" = row.limit;
+        since "start in seconds since 1970" = Duration::from_nanos(row.since).as_secs_f64();
+        cpu_seconds "of its process so far" = Duration::from_nanos(row.cpu_time).as_secs_f64();
+    };
+
     /// Returns the row as `--json` prints it.
     pub fn to_json(&self) -> Value {
-        json!({
-            "pid": self.pid,
-            "name": self.name,
-            "desire": self.desire,
-            "allotment": self.allotment,
-            "in_use": self.in_use,
-            "efficiency": self.efficiency(),
-            "weight": self.weight,
-            "limit": self.limit,
-            "since": Duration::from_nanos(self.since).as_secs_f64(),
-            "cpu_seconds": Duration::from_nanos(self.cpu_time).as_secs_f64(),
-        })
+        to_json(Self::FIELDS, self).into()
     }
 
     /// Returns the efficiency as a fraction.

@@ -28,9 +28,23 @@ use measure::{Plan, REPEAT, Run, Runs};
 use report::Report;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
-use tidegate_command::output;
+use tidegate_command::output::{self, describe};
 use tidegate_command::stack;
 use tidegate_command::trial;
+
+/// Returns the end of the help.
+pub fn help() -> String {
+    let fields = describe(Report::FIELDS);
+    format!(
+        "\
+JSON:
+{fields}
+The run for --dot and --svg is checked like the others, but not measured. Every interval is drawn, so choose a small \
+problem.
+
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out."
+    )
+}
 
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let mut options = Options::resolve(&arguments.flags)?;

@@ -11,8 +11,9 @@ use tidegate_workloads::{Answer, Trial};
 
 use super::counts;
 use super::measure::{Plan, Run};
+use tidegate_command::json_fields;
 use tidegate_command::output::{
-    show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value,
+    JsonField, show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value, to_json,
 };
 use tidegate_command::statistics::Sample;
 
@@ -59,34 +60,39 @@ impl<'a> Report<'a> {
         self.check.is_some_and(|check| check.wrong == 0)
     }
 
+    /// The JSON fields.
+    pub const FIELDS: &'a [JsonField<Self>] = json_fields! { run:
+        workload "" = run.workload;
+        parameters "" = run.parameters;
+        workers "" = run.workers();
+        options "null with --serial" = run.options();
+        result "its fields are listed by `run WORKLOAD --help`" = run.result;
+        verified "whether every run's answer matches the reference" = run.is_verified();
+        reference "its source; null if there is none" = run.check.map(|check| check.reference);
+        changed "files that changed between runs and were ignored"
+            = run.check.map_or(&[][..], |check| &check.changed);
+        repetitions "" = run.seconds.count();
+        seconds "min, median and max of a run"
+            = json!({"min": run.seconds.min(), "median": run.seconds.median(), "max": run.seconds.max()});
+        serial_seconds "time of the serial version" = run.serial_seconds;
+        cpu_seconds "CPU time of all runs" = run.cpu_seconds;
+        peak_rss_bytes "peak memory of the process, read after the last run" = run.peak_rss_bytes;
+        peak_declared_bytes "peak of the memory that tasks reserved" = run.peak_declared_bytes;
+        memory_sleeps "how often a task slept while waiting for a reservation; null with --serial"
+            = run.stats.map(|stats| stats.memory.sleeps);
+        allotment "number of workers that the pool was entitled to after the last run, given the other jobs; null with \
+            --serial" = run.stats.map(|stats| stats.allotment);
+        counters "the pool's counters, over all runs; null with --serial"
+            = run.stats.map(|stats| counts::counters(&stats.counters));
+        breakdown "seconds by activity, in total and per_worker, including spare threads and guests; null with --serial"
+            = run.stats.map(counts::breakdown);
+        waiting "seconds without a slot, by reason; null with --serial"
+            = run.stats.map(|stats| counts::waiting(&stats.waiting));
+        notes "reasons to distrust the times" = run.notes;
+    };
+
     pub fn to_json(&self) -> Value {
-        let seconds = json!({
-            "min": self.seconds.min(),
-            "median": self.seconds.median(),
-            "max": self.seconds.max(),
-        });
-        json!({
-            "workload": self.workload,
-            "parameters": self.parameters,
-            "workers": self.workers(),
-            "options": self.options(),
-            "result": self.result,
-            "verified": self.is_verified(),
-            "reference": self.check.map(|check| check.reference),
-            "changed": self.check.map_or(&[][..], |check| &check.changed),
-            "repetitions": self.seconds.count(),
-            "seconds": seconds,
-            "serial_seconds": self.serial_seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "peak_rss_bytes": self.peak_rss_bytes,
-            "peak_declared_bytes": self.peak_declared_bytes,
-            "memory_sleeps": self.stats.map(|stats| stats.memory.sleeps),
-            "allotment": self.stats.map(|stats| stats.allotment),
-            "counters": self.stats.map(|stats| counts::counters(&stats.counters)),
-            "breakdown": self.stats.map(counts::breakdown),
-            "waiting": self.stats.map(|stats| counts::waiting(&stats.waiting)),
-            "notes": self.notes,
-        })
+        to_json(Self::FIELDS, self).into()
     }
 
     fn workers(&self) -> usize {

@@ -7,13 +7,25 @@ use tidegate_policy::show_time;
 use tidegate_sim::{Deques, Settings};
 
 use super::experiment::Experiment;
-use tidegate_command::output::{show_bytes, show_count, show_fields};
+use tidegate_command::json_fields;
+use tidegate_command::output::{JsonField, show_bytes, show_count, show_fields, to_json};
 
 pub struct Head<'a> {
     experiment: &'a Experiment,
 }
 
 impl<'a> Head<'a> {
+    /// The JSON fields that every report has.
+    pub const FIELDS: &'a [JsonField<Self>] = json_fields! { head:
+        processors "" = head.experiment.settings.processors;
+        topology "the given file, or null" = head.experiment.topology;
+        cache_bytes "per place" = head.experiment.settings.cache;
+        costs "the given file, or null" = head.experiment.costs;
+        options "among them desire (null if every job has all processors), est_cycle (the time between two \
+            estimates of the desire), allot (the policy that divides processors among jobs), allotments (the given \
+            limits, or null)" = head.options();
+    };
+
     pub const fn new(experiment: &'a Experiment) -> Self {
         Self { experiment }
     }
@@ -25,16 +37,8 @@ impl<'a> Head<'a> {
             [only] => only.to_json(),
             _ => Map::new(),
         };
-        let mut put = |name: &str, value| fields.insert(name.to_owned(), value);
-        let settings = &self.experiment.settings;
-        put("processors", settings.processors.into());
-        put("topology", json!(self.experiment.topology));
-        put("cache_bytes", settings.cache.into());
-        put("costs", json!(self.experiment.costs));
-        if let Some(seed) = seed {
-            put("sim_seed", seed.into());
-        }
-        put("options", self.options());
+        fields.extend(to_json(Self::FIELDS, self));
+        fields.extend(seed.map(|seed| ("sim_seed".to_owned(), seed.into())));
         fields
     }
 

@@ -26,14 +26,51 @@ use crate::arguments::{SimArguments, Simulation};
 use experiment::Done;
 use head::Head;
 use report::Report;
-use sheet::Sheet;
+use sheet::Rows;
 use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output;
+use tidegate_command::output::{self, describe};
 
 pub use experiment::Experiment;
 pub use processors::Processors;
 pub use runs::{Figures, Runs};
+
+/// Returns the end of the help.
+pub fn help() -> String {
+    let (head, single) = (describe(Head::FIELDS), describe(Report::FIELDS));
+    let tables = describe(Runs::FIELDS);
+    let [shared, rows] = sheet::help();
+    format!(
+        "\
+JSON of a program, with times in seconds of simulated time:
+  workload
+  parameters
+{head}  sim_seed
+{single}{shared}
+With --seeds, `sim_seed` and the figures move to `runs`, a list with one row per seed. With several jobs and no \
+--seeds, the figures move to `jobs`, a list with one row per job. Rows leave out `p_trimmed`, `all_procs_seconds`, \
+`waste` and `events`. In `runs`, figures are sums over all jobs, except for `p_mean`, their mean, and `peak_bytes`, \
+their maximum.
+
+Fields that appear only with --seeds or several jobs:
+  job: the number of the job (in `jobs`)
+  program: its program, as on the command line (in `jobs`, with --job)
+{rows}  summary: median, min and max of each figure, if there is more than one row
+  t1, tinf: of one job
+{tables}  programs: with --job, a list that replaces `workload`, `parameters`, `t1` and
+    `tinf`; each entry has these fields, and `program`
+
+--csv and --wide print the same rows. Summary rows have median, min or max in the first column. A single run is \
+printed as one row.
+
+JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after the event).
+
+The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with `sim.`, unless --costs \
+FILE sets them.
+
+Exit codes: 0 success, 1 a bound is broken, 2 invalid usage or value, 3 the request could not be carried out."
+    )
+}
 
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     let processors = Processors::of(&arguments.machine)?;
@@ -64,7 +101,7 @@ impl Printed {
         let TableFormat { json, csv, wide } = self.format;
         match &runs[..] {
             [run] if !self.by_seed && experiment.instances > 1 => {
-                self.print(&runs[0], Sheet::of_jobs(experiment, run))?;
+                self.print(&runs[0], Rows::of_jobs(experiment, run))?;
             }
             [run] if !(self.by_seed || csv || wide) => {
                 let report = Report::new(Head::new(experiment), experiment, run);
@@ -76,7 +113,7 @@ impl Printed {
             }
             _ => {
                 let rows = runs.iter().map(sheet::row).collect();
-                self.print(&runs[0], Sheet::of_runs(rows))?;
+                self.print(&runs[0], Rows::of_runs(rows))?;
             }
         }
         let mut broken = runs.iter().filter_map(|run| broken(experiment, run));
@@ -84,13 +121,13 @@ impl Printed {
     }
 
     /// Prints a table with a row for each run or for each job.
-    fn print(&self, first: &Done, sheet: Sheet) -> Result<(), Failure> {
+    fn print(&self, first: &Done, rows: Rows) -> Result<(), Failure> {
         let experiment = &self.experiment;
         let runs = Runs {
             experiment,
             seed: (!self.by_seed).then_some(experiment.settings.seed),
             sizes: experiment.sizes(&first.outcome),
-            sheet,
+            rows,
         };
         if self.format.json {
             return output::print_json(&runs.to_json());
@@ -98,7 +135,7 @@ impl Printed {
         if !self.format.csv {
             output::to_stdout(|out| writeln!(out, "{}", runs.title()))?;
         }
-        runs.sheet.to_table().print(self.format)
+        runs.rows.to_table().print(self.format)
     }
 }
 

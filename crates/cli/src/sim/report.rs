@@ -8,7 +8,9 @@ use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
 use super::head::Head;
-use tidegate_command::output::{show_bytes, show_ratio, show_seconds};
+use super::sheet;
+use tidegate_command::json_fields;
+use tidegate_command::output::{JsonField, show_bytes, show_ratio, show_seconds, to_json};
 
 pub struct Report<'a> {
     head: Head<'a>,
@@ -33,42 +35,26 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The JSON fields that only the report on a single run has.
+    pub const FIELDS: &'a [JsonField<Self>] = json_fields! { report:
+        t1 "work of all tasks" = seconds(report.job.work);
+        tinf "span, the longest chain of dependent tasks" = seconds(report.job.span);
+        t "time of the run" = seconds(report.job.time());
+        p_trimmed "p_mean, leaving out the tinf seconds with the most processors" = report.job.trimmed_allotment;
+        all_procs_seconds "until every processor has had work; null if one never had"
+            = report.job.all_processors.map(seconds);
+        bounds "for each bound, by name: value, limit, holds, and can_fail (false if every run meets it)"
+            = report.bounds_to_json();
+        waste "value (processor time spent searching), and limit (the most that Sen 2004 allows a good scheduler)"
+            = json!({"value": report.waste.value / 1e9, "limit": report.waste.limit / 1e9});
+        events "steps of the simulation" = report.run.outcome.events;
+    };
+
     pub fn to_json(&self) -> Value {
         let mut fields = self.head.to_json(Some(self.run.seed));
-        if let Value::Object(figures) = self.figures() {
-            fields.extend(figures);
-        }
+        fields.extend(to_json(Self::FIELDS, self));
+        fields.extend(sheet::shared(self.run));
         fields.into()
-    }
-
-    fn figures(&self) -> Value {
-        let counters = &self.job.counters;
-        json!({
-            "t1": seconds(self.job.work),
-            "tinf": seconds(self.job.span),
-            "t": seconds(self.job.time()),
-            "p_mean": self.job.mean_allotment,
-            "p_trimmed": self.job.trimmed_allotment,
-            "all_procs_seconds": self.job.all_processors.map(seconds),
-            "tasks": counters.tasks,
-            "attempts": counters.attempts,
-            "steals": counters.steals,
-            "failed_busy": counters.failed_busy,
-            "failed_empty": counters.failed_empty,
-            "asleep_seconds": seconds(counters.asleep),
-            "held_up_seconds": seconds(counters.held_up),
-            "peak_bytes": self.job.peak_bytes,
-            "touched_bytes": counters.touched_bytes,
-            "missed_bytes": counters.missed_bytes,
-            "sleeps": counters.sleeps,
-            "refusals": counters.refusals,
-            "bounds": self.bounds_to_json(),
-            "waste": {
-                "value": self.waste.value / 1e9,
-                "limit": self.waste.limit / 1e9,
-            },
-            "events": self.run.outcome.events,
-        })
     }
 }
 

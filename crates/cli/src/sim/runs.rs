@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use super::broken;
 use super::experiment::Experiment;
 use super::head::Head;
-use super::sheet::{self, Row, Sheet};
+use super::sheet::{self, Row, Rows};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::show_count;
+use tidegate_command::json_fields;
+use tidegate_command::output::{JsonField, show_count, to_json};
 
 /// A table with a row for each run or for each job.
 pub struct Runs<'a> {
@@ -17,7 +18,7 @@ pub struct Runs<'a> {
     pub seed: Option<u64>,
     /// The work and span of the programs.
     pub sizes: Map<String, Value>,
-    pub sheet: Sheet,
+    pub rows: Rows,
 }
 
 /// What a table says about a run.
@@ -42,6 +43,13 @@ impl Figures {
 }
 
 impl<'a> Runs<'a> {
+    /// The JSON fields that only tables have, beside the rows and their summary.
+    pub const FIELDS: &'a [JsonField<Self>] = json_fields! { runs:
+        instances "the number of jobs" = runs.experiment.instances;
+        arrivals "as given, or null if all jobs arrive at once"
+            = runs.experiment.arrivals.as_ref().map(ToString::to_string);
+    };
+
     /// Creates the table of these runs, one for each seed of the experiment.
     pub fn new(experiment: &'a Experiment, runs: Vec<Figures>) -> Result<Self, Failure> {
         if let Some(why) = runs.iter().find_map(|run| run.broken.clone()) {
@@ -52,7 +60,7 @@ impl<'a> Runs<'a> {
             experiment,
             seed: None,
             sizes: sizes.unwrap_or_default(),
-            sheet: Sheet::of_runs(runs.into_iter().map(|run| run.row).collect()),
+            rows: Rows::of_runs(runs.into_iter().map(|run| run.row).collect()),
         })
     }
 
@@ -67,18 +75,16 @@ impl<'a> Runs<'a> {
     /// Returns the text that `tidegate sim` prints. `where_rest` begins the note on the columns that
     /// do not fit.
     pub fn text(&self, where_rest: &str) -> String {
-        let table = self.sheet.to_table().fitted(where_rest);
+        let table = self.rows.to_table().fitted(where_rest);
         format!("{}\n{table}\n", self.title())
     }
 
     pub fn to_json(&self) -> Value {
         let experiment = self.experiment;
         let mut fields = Head::new(experiment).to_json(self.seed);
-        let arrivals = experiment.arrivals.as_ref().map(ToString::to_string);
-        fields.insert("instances".into(), experiment.instances.into());
-        fields.insert("arrivals".into(), arrivals.into());
+        fields.extend(to_json(Self::FIELDS, self));
         fields.extend(self.sizes.clone());
-        fields.extend(self.sheet.to_json());
+        fields.extend(self.rows.to_json());
         fields.into()
     }
 }

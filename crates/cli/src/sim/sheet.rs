@@ -1,61 +1,93 @@
 //! A table of figures with a row for each run, or for each job of one run, and a summary.
 
-use serde_json::{Map, Number, Value, json};
+use std::slice;
+
+use serde_json::{Map, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
-use tidegate_command::output::{Table, Value as Cell};
+use tidegate_command::output::sheet::{Column, Field, Sheet, number};
+use tidegate_command::output::{Table, Value as Cell, describe_all};
 use tidegate_command::statistics::Sample;
 
+/// Jobs of a run, with their bounds.
 #[derive(Clone, Copy)]
-enum Unit {
-    Seconds,
-    Bytes,
-    Count,
-    Mean,
+pub struct Jobs<'a> {
+    jobs: &'a [JobOutcome],
+    bounds: &'a [Vec<Bound>],
 }
 
-/// The name and unit of a column. Tables list their columns in order of importance.
-struct Column(&'static str, Unit);
+/// A column, and how its figure is computed.
+pub struct Figure(Column, fn(Jobs<'_>) -> f64);
 
-/// The first columns of a table of runs.
-const OF_RUN: &[Column] = &[
-    Column("t", Unit::Seconds),
-    Column("mean_response", Unit::Seconds),
-];
+/// Declares lists of figures, each with its name, its unit, what the help says about it, and how it
+/// is computed. The figures of a list are in the order of their importance.
+macro_rules! figures {
+    ($($list:ident { $($name:ident: $unit:ident, $meaning:literal, $of:expr;)* })*) => {$(
+        const $list: &[Figure] = &[$(Figure(
+            Column::new(stringify!($name), stringify!($name), Cell::$unit).means($meaning),
+            $of,
+        )),*];
+    )*};
+}
 
-/// The last columns of a table of runs.
-const LAST_OF_RUN: &[Column] = &[Column("worst_response", Unit::Seconds)];
-
-/// The first columns of a table of jobs.
-const OF_JOB: &[Column] = &[Column("arrived", Unit::Seconds), Column("t", Unit::Seconds)];
-
-/// The columns that tables of runs and of jobs share.
-const OF_BOTH: &[Column] = &[
-    Column("p_mean", Unit::Mean),
-    Column("steals", Unit::Count),
-    Column("peak_bytes", Unit::Bytes),
-    Column("attempts", Unit::Count),
-    Column("tasks", Unit::Count),
-    Column("asleep_seconds", Unit::Seconds),
-    Column("held_up_seconds", Unit::Seconds),
-    Column("failed_busy", Unit::Count),
-    Column("failed_empty", Unit::Count),
-    Column("touched_bytes", Unit::Bytes),
-    Column("missed_bytes", Unit::Bytes),
-    Column("sleeps", Unit::Count),
-    Column("refusals", Unit::Count),
-    Column("bounds_broken", Unit::Count),
-];
+figures! {
+    // The first and last columns of a table of runs.
+    OF_RUN {
+        t: Seconds, "from the first arrival to the last completion (in `runs`)",
+            |all| seconds(all.most(|job| job.ended) - all.of(|job| job.arrived).min().unwrap_or(0));
+        mean_response: Seconds, "mean time from a job's arrival to its completion (in `runs`)",
+            |all| all.mean(|job| seconds(job.time()));
+    }
+    LAST_OF_RUN {
+        worst_response: Seconds, "the longest of these times (in `runs`)",
+            |all| seconds(all.most(JobOutcome::time));
+    }
+    // The first columns of a table of jobs.
+    OF_JOB {
+        arrived: Seconds, "when the job arrived (in `jobs`)", |job| seconds(job.most(|job| job.arrived));
+        t: Seconds, "from its arrival to its completion (in `jobs`)", |job| seconds(job.most(JobOutcome::time));
+    }
+    // What tables of runs, tables of jobs and the report on a single run share.
+    OF_ALL {
+        p_mean: Number, "mean number of processors allotted", |all| all.mean(|job| job.mean_allotment);
+        steals: Number, "attempts to steal that succeeded", |all| all.sum(|job| job.counters.steals);
+        peak_bytes: Bytes, "peak of reserved memory", |all| all.most(|job| job.peak_bytes) as f64;
+        attempts: Number, "attempts to steal", |all| all.sum(|job| job.counters.attempts);
+        tasks: Number, "tasks that ran", |all| all.sum(|job| job.counters.tasks);
+        asleep_seconds: Seconds, "how long all workers slept for lack of work",
+            |all| all.sum(|job| job.counters.asleep) / 1e9;
+        held_up_seconds: Seconds, "how long workers were delayed because the job estimated its desire",
+            |all| all.sum(|job| job.counters.held_up) / 1e9;
+        failed_busy: Number, "attempts that failed although the victim had work",
+            |all| all.sum(|job| job.counters.failed_busy);
+        failed_empty: Number, "attempts that failed because the victim had none",
+            |all| all.sum(|job| job.counters.failed_empty);
+        touched_bytes: Bytes, "bytes that tasks touched, if they report them",
+            |all| all.sum(|job| job.counters.touched_bytes);
+        missed_bytes: Bytes, "the part of them that was not in the place's cache",
+            |all| all.sum(|job| job.counters.missed_bytes);
+        sleeps: Number, "how often a task slept until memory was available, or yielded to an earlier task",
+            |all| all.sum(|job| job.counters.sleeps);
+        refusals: Number, "requests for memory that could never be granted",
+            |all| all.sum(|job| job.counters.refusals);
+    }
+    BROKEN {
+        bounds_broken: Number, "the number of broken bounds, instead of `bounds`",
+            |all| all.bounds.iter().flatten().filter(|bound| !bound.holds()).count() as f64;
+    }
+}
 
 /// The number of a row, which is the seed of a run or the number of a job, and its figures.
 pub type Row = (u64, Vec<f64>);
 
 /// A table of figures whose rows are numbered.
-pub struct Sheet {
-    /// The JSON names of the list of rows and of a row's number.
-    names: [&'static str; 2],
-    columns: Vec<&'static Column>,
+pub struct Rows {
+    /// The JSON name of the list of rows.
+    name: &'static str,
+    /// The columns before the figures.
+    names: Vec<Column>,
+    figures: Vec<Column>,
     rows: Vec<Row>,
     /// The program of each row; `None` if there is only one program.
     programs: Option<Vec<String>>,
@@ -65,53 +97,78 @@ fn seconds(time: Nanos) -> f64 {
     time as f64 / 1e9
 }
 
-fn broken(bounds: &[Bound]) -> u64 {
-    bounds.iter().filter(|bound| !bound.holds()).count() as u64
+impl Jobs<'_> {
+    fn of<T>(self, of: impl Fn(&JobOutcome) -> T) -> impl Iterator<Item = T> {
+        self.jobs.iter().map(of)
+    }
+
+    fn sum(self, of: impl Fn(&JobOutcome) -> u64) -> f64 {
+        self.of(of).sum::<u64>() as f64
+    }
+
+    fn most(self, of: impl Fn(&JobOutcome) -> u64) -> u64 {
+        self.of(of).max().unwrap_or(0)
+    }
+
+    fn mean(self, of: impl Fn(&JobOutcome) -> f64) -> f64 {
+        self.of(of).sum::<f64>() / self.jobs.len() as f64
+    }
+
+    fn figures(self, lists: &[&'static [Figure]]) -> Vec<f64> {
+        let figures = lists.iter().copied().flatten();
+        figures.map(|Figure(_, figure)| figure(self)).collect()
+    }
 }
 
-/// Returns the combined [`OF_BOTH`] figures of `jobs`.
-fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
-    let sum = |of: &dyn Fn(&JobOutcome) -> u64| jobs.iter().map(of).sum::<u64>() as f64;
-    let means = jobs.iter().map(|job| job.mean_allotment);
-    [
-        means.sum::<f64>() / jobs.len() as f64,
-        sum(&|job| job.counters.steals),
-        jobs.iter().map(|job| job.peak_bytes).max().unwrap_or(0) as f64,
-        sum(&|job| job.counters.attempts),
-        sum(&|job| job.counters.tasks),
-        sum(&|job| job.counters.asleep) / 1e9,
-        sum(&|job| job.counters.held_up) / 1e9,
-        sum(&|job| job.counters.failed_busy),
-        sum(&|job| job.counters.failed_empty),
-        sum(&|job| job.counters.touched_bytes),
-        sum(&|job| job.counters.missed_bytes),
-        sum(&|job| job.counters.sleeps),
-        sum(&|job| job.counters.refusals),
-        broken as f64,
-    ]
+impl<'a> From<&'a Done> for Jobs<'a> {
+    fn from(run: &'a Done) -> Self {
+        Self {
+            jobs: &run.outcome.jobs,
+            bounds: &run.bounds,
+        }
+    }
 }
+
+const RUNS: [&[Figure]; 4] = [OF_RUN, OF_ALL, BROKEN, LAST_OF_RUN];
+const JOBS: [&[Figure]; 3] = [OF_JOB, OF_ALL, BROKEN];
 
 /// Returns the row of a run.
 pub fn row(run: &Done) -> Row {
-    let jobs = &run.outcome.jobs;
-    let first = jobs.iter().map(|job| job.arrived).min().unwrap_or(0);
-    let times: Vec<f64> = jobs.iter().map(|job| seconds(job.time())).collect();
-    let mut row = vec![
-        seconds(run.outcome.end() - first),
-        times.iter().sum::<f64>() / times.len() as f64,
-    ];
-    let broken = run.bounds.iter().map(|bounds| broken(bounds)).sum();
-    row.extend(of_both(jobs, broken));
-    row.push(times.iter().copied().fold(0.0, f64::max));
-    (run.seed, row)
+    (run.seed, Jobs::from(run).figures(&RUNS))
 }
 
-impl Sheet {
+/// Returns the figures that the report on a single run shares with tables, as JSON fields.
+pub fn shared(run: &Done) -> Map<String, Value> {
+    let figures = OF_ALL.iter();
+    let field = |Figure(column, of): &Figure| (column.field.to_owned(), number(of(run.into())));
+    figures.map(field).collect()
+}
+
+/// Returns what the help says about the figures that a single run has, and about those that only
+/// tables have.
+pub fn help() -> [String; 2] {
+    [&[OF_ALL][..], &[OF_JOB, OF_RUN, LAST_OF_RUN, BROKEN]].map(|lists| {
+        let columns = columns(lists);
+        describe_all(columns.iter().map(|column| (column.field, column.meaning)))
+    })
+}
+
+fn columns(lists: &[&'static [Figure]]) -> Vec<Column> {
+    let figures = lists.iter().copied().flatten();
+    figures.map(|Figure(column, _)| *column).collect()
+}
+
+const fn name(name: &'static str) -> Column {
+    Column::new(name, name, Cell::Number)
+}
+
+impl Rows {
     /// Creates a table with a row for each run.
     pub fn of_runs(rows: Vec<Row>) -> Self {
         Self {
-            names: ["runs", "sim_seed"],
-            columns: OF_RUN.iter().chain(OF_BOTH).chain(LAST_OF_RUN).collect(),
+            name: "runs",
+            names: vec![name("sim_seed")],
+            figures: columns(&RUNS),
             rows,
             programs: None,
         }
@@ -121,29 +178,32 @@ impl Sheet {
     pub fn of_jobs(experiment: &Experiment, run: &Done) -> Self {
         let jobs = run.outcome.jobs.iter().zip(&run.bounds).enumerate();
         let rows = jobs.map(|(number, (job, bounds))| {
-            let mut row = vec![seconds(job.arrived), seconds(job.time())];
-            row.extend(of_both(std::slice::from_ref(job), broken(bounds)));
-            (number as u64, row)
+            let (jobs, bounds) = (slice::from_ref(job), slice::from_ref(bounds));
+            (number as u64, Jobs { jobs, bounds }.figures(&JOBS))
         });
+        let programs = (experiment.subjects.len() > 1).then(|| {
+            let label = |job| experiment.subject(job).label.clone();
+            (0..experiment.instances).map(label).collect()
+        });
+        let program = programs.as_ref().map(|_| name("program"));
+        let names = [name("job")].into_iter().chain(program);
         Self {
-            names: ["jobs", "job"],
-            columns: OF_JOB.iter().chain(OF_BOTH).collect(),
+            name: "jobs",
+            names: names.collect(),
+            figures: columns(&JOBS),
             rows: rows.collect(),
-            programs: (experiment.subjects.len() > 1).then(|| {
-                let label = |job| experiment.subject(job).label.clone();
-                (0..experiment.instances).map(label).collect()
-            }),
+            programs,
         }
     }
 
-    /// Returns the median, minimum and maximum of each column. The list is empty if there is only
+    /// Returns the median, minimum and maximum of each figure. The list is empty if there is only
     /// one row.
     fn summary(&self) -> Vec<(&'static str, Vec<f64>)> {
         if self.rows.len() < 2 {
             return Vec::new();
         }
         let column = |place: usize| self.rows.iter().map(move |(_, row)| row[place]);
-        let places = 0..self.columns.len();
+        let places = 0..self.figures.len();
         let all: Vec<_> = places.map(|place| Sample::new(column(place))).collect();
         let of = |what: fn(&Sample) -> f64| all.iter().map(what).collect();
         vec![
@@ -153,68 +213,43 @@ impl Sheet {
         ]
     }
 
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new(&[&self.names[..], &self.figures].concat());
+        for (place, (number, figures)) in self.rows.iter().enumerate() {
+            let program = self.programs.as_ref().map(|all| &all[place][..]);
+            sheet.row(entries(Field::Whole(*number), program, figures));
+        }
+        sheet
+    }
+
     /// Returns the rows and their summary as JSON fields.
     pub fn to_json(&self) -> Map<String, Value> {
-        let [names, name] = self.names;
-        let mut fields = Map::new();
-        let rows = self.rows.iter().enumerate().map(|(place, (number, row))| {
-            let mut fields = Map::new();
-            fields.insert(name.into(), (*number).into());
-            if let Some(programs) = &self.programs {
-                fields.insert("program".into(), programs[place].clone().into());
-            }
-            let figures = self.columns.iter().zip(row);
-            fields
-                .extend(figures.map(|(column, figure)| (column.0.into(), exact(column, *figure))));
-            Value::Object(fields)
-        });
-        fields.insert(names.into(), rows.collect());
         let summary = self.summary();
-        let of = |place: usize, column: &Column| {
+        let of = |(place, column): (usize, &Column)| {
             let figures = summary.iter();
-            let figures =
-                figures.map(|(name, row)| ((*name).to_owned(), exact(column, row[place])));
-            (column.0.to_owned(), figures.collect::<Value>())
+            let figures = figures.map(|(name, row)| ((*name).to_owned(), number(row[place])));
+            (column.field.to_owned(), figures.collect())
         };
-        let columns = self.columns.iter().enumerate();
-        let summary: Map<_, _> = columns.map(|(place, column)| of(place, column)).collect();
-        fields.insert("summary".into(), json!(summary));
-        fields
+        let summary: Map<_, Value> = self.figures.iter().enumerate().map(of).collect();
+        Map::from_iter([
+            (self.name.to_owned(), self.sheet().to_json()),
+            ("summary".to_owned(), json!(summary)),
+        ])
     }
 
     /// Returns the rows and their summary as a table.
     pub fn to_table(&self) -> Table {
-        let names = self.columns.iter().map(|column| column.0);
-        let program = self.programs.as_ref().map(|_| "program");
-        let first = std::iter::once(self.names[1]).chain(program);
-        let mut table = Table::new(first.chain(names));
-        let rows = self.rows.iter().enumerate().map(|(place, (number, row))| {
-            let program = self.programs.as_ref().map(|all| all[place].clone());
-            (number.to_string(), program, row.clone())
-        });
-        let summary = self.summary().into_iter().map(|(name, row)| {
-            let program = self.programs.as_ref().map(|_| String::new());
-            (name.to_owned(), program, row)
-        });
-        for (name, program, row) in rows.chain(summary) {
-            let figures = self.columns.iter().zip(row);
-            let figures = figures.map(|(Column(_, unit), figure)| match unit {
-                Unit::Seconds => Cell::Seconds(figure),
-                Unit::Bytes => Cell::Bytes(figure),
-                Unit::Count | Unit::Mean => Cell::Number(figure),
-            });
-            let program = program.map(Cell::from);
-            let first = std::iter::once(name.into()).chain(program);
-            table.row(first.chain(figures));
+        let mut sheet = self.sheet();
+        for (name, figures) in self.summary() {
+            let program = self.programs.as_ref().map(|_| "");
+            sheet.row(entries(Field::text(name), program, &figures));
         }
-        table
+        sheet.to_table()
     }
 }
 
-/// Converts a figure to JSON. A count becomes an integer if it is whole.
-fn exact(Column(_, unit): &Column, figure: f64) -> Value {
-    match unit {
-        Unit::Count | Unit::Bytes if figure.fract() == 0.0 => (figure as u64).into(),
-        _ => Number::from_f64(figure).map_or(Value::Null, Value::Number),
-    }
+fn entries(first: Field, program: Option<&str>, figures: &[f64]) -> Vec<Field> {
+    let figures = figures.iter().map(|figure| Field::number(*figure));
+    let program = program.map(Field::text);
+    [first].into_iter().chain(program).chain(figures).collect()
 }

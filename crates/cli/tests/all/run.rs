@@ -62,91 +62,22 @@ fn java_grande_size_names_are_accepted() {
     assert!(told.contains("expected one of test, A, B"), "{told}");
 }
 
-/// The names of the options in a run's JSON.
-const OPTIONS: [&str; 12] = [
-    "idle",
-    "steal",
-    "victim",
-    "wait",
-    "queue",
-    "memory",
-    "places",
-    "bind",
-    "share",
-    "weight",
-    "desire",
-    "est_cycle",
-];
-
-const COUNTERS: [&str; 16] = [
-    "dispatched",
-    "stolen_joins",
-    "takes",
-    "failed_takes",
-    "attempts",
-    "steals",
-    "failed_busy",
-    "failed_empty",
-    "tasks_per_steal",
-    "sleeps",
-    "asleep_seconds",
-    "wakes",
-    "handovers",
-    "max_depth",
-    "overcommitted",
-    "rescues",
-];
-
 #[test]
-fn run_json_has_every_field() {
+fn run_json_shows_the_runs() {
     let found = json(&mut tidegate(
         "run uts --tree tiny --repeat 3 --workers 2 --steal half --json",
     ));
-    let expected = [
-        "workload",
-        "parameters",
-        "workers",
-        "options",
-        "result",
-        "verified",
-        "reference",
-        "changed",
-        "repetitions",
-        "seconds",
-        "serial_seconds",
-        "cpu_seconds",
-        "peak_rss_bytes",
-        "peak_declared_bytes",
-        "memory_sleeps",
-        "allotment",
-        "counters",
-        "breakdown",
-        "waiting",
-        "notes",
-    ];
-    assert_eq!(keys(&found), expected);
     assert_eq!(found["result"]["nodes"], 3987);
     assert_eq!(
         (&found["workers"], &found["repetitions"]),
         (&2.into(), &3.into())
     );
-    assert_eq!(keys(&found["options"]), OPTIONS);
     assert!((1..=2).contains(&found["allotment"].as_u64().unwrap()));
     assert_eq!(found["options"]["steal"], "half");
-    assert_eq!(keys(&found["seconds"]), ["min", "median", "max"]);
     let [min, median, max] =
         ["min", "median", "max"].map(|name| found["seconds"][name].as_f64().unwrap());
     assert!(0.0 < min && min <= median && median <= max);
     assert!(found["serial_seconds"].as_f64().unwrap() > 0.0);
-    assert_eq!(keys(&found["counters"]), COUNTERS);
-    let split = [
-        "busy",
-        "stealing",
-        "asleep",
-        "ready_not_running",
-        "per_worker",
-    ];
-    assert_eq!(keys(&found["breakdown"]), split);
     assert!(found["breakdown"]["per_worker"].as_array().unwrap().len() >= 2);
 }
 

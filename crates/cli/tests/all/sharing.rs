@@ -2,26 +2,13 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::jobs::Home;
-use crate::support::{complaint, json, keys, tidegate};
+use crate::support::{complaint, json, tidegate};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tidegate_share::Location;
 use tidegate_share::confinement::{Record, own_name};
-
-const ROW: [&str; 10] = [
-    "pid",
-    "name",
-    "desire",
-    "allotment",
-    "in_use",
-    "efficiency",
-    "weight",
-    "limit",
-    "since",
-    "cpu_seconds",
-];
 
 fn seconds() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -40,7 +27,6 @@ fn jobs_are_listed_by_arrival() {
     let first = home.job("");
     let second = home.job("--weight 300");
     let found = json(&mut home.tidegate("jobs --json"));
-    assert_eq!(keys(&found), ["table", "why", "exists", "jobs"]);
     let path = home.table().display().to_string();
     assert_eq!(found["table"], path);
     assert_eq!(
@@ -51,7 +37,6 @@ fn jobs_are_listed_by_arrival() {
     let pids: Vec<&Value> = rows.iter().map(|row| &row["pid"]).collect();
     assert_eq!(pids, [first.0.id(), second.0.id()]);
     for (row, weight) in rows.iter().zip([100, 300]) {
-        assert_eq!(keys(row), ROW);
         assert_eq!(
             (&row["name"], &row["weight"]),
             (&"fib".into(), &weight.into())
@@ -148,12 +133,7 @@ fn killed_job_is_reported_once() {
     let empty = text(&mut home.tidegate("jobs"));
     assert!(empty.starts_with("no jobs in the table at "), "{empty}");
     let found = json(&mut home.tidegate("table check --json"));
-    let expected = [
-        "table", "why", "exists", "rows", "alive", "dead", "orphaned", "freed", "records",
-    ];
-    assert_eq!(keys(&found), expected);
     assert_eq!(found["dead"][0]["pid"], pid);
-    assert_eq!(keys(&found["dead"][0]), ROW);
     assert_eq!((&found["freed"], &found["rows"]), (&1.into(), &256.into()));
     let again = json(&mut home.tidegate("table check --json"));
     assert_eq!(again["dead"].as_array().unwrap().len(), 0);
@@ -208,7 +188,6 @@ fn check_restores_abandoned_records() {
     abandon();
     let found = json(&mut home.tidegate("table check --json"));
     let records = &found["records"];
-    assert_eq!(keys(records), ["confined", "restored", "left_alone"]);
     assert_eq!(records["confined"], Value::from(vec![own_name()]));
     assert_eq!(records["restored"], Value::from(vec!["exec-1-1.masks"]));
     assert_eq!(records["left_alone"].as_array().unwrap().len(), 1);

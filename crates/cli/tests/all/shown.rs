@@ -3,7 +3,9 @@
 //! `INSTA_UPDATE=always cargo test -p tidegate-cli --test all shown` updates them.
 #![cfg(target_os = "linux")]
 
-use crate::support::{assert_shown, tidegate};
+use crate::support::jobs::Home;
+use crate::support::{assert_shown, assert_text, json, tidegate};
+use serde_json::Value;
 
 #[test]
 fn helps() {
@@ -36,6 +38,52 @@ fn helps() {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], tidegate);
     }
+}
+
+/// Adds the fields of each object to `shown`, unless it has those of an object before it.
+fn add_fields(shown: &mut String, path: &str, value: &Value) {
+    match value {
+        Value::Array(list) => {
+            let first = list.first();
+            first
+                .into_iter()
+                .for_each(|value| add_fields(shown, path, value));
+        }
+        Value::Object(object) => {
+            let names: Vec<_> = object.keys().map(String::as_str).collect();
+            let names = format!(": {}\n", names.join(", "));
+            if !shown.contains(&names) {
+                *shown += &format!("{path}{names}");
+            }
+            for (name, value) in object {
+                add_fields(shown, &format!("{path}.{name}"), value);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn fields_of_json() {
+    let home = Home::new();
+    let _job = home.job("");
+    let mut shown = String::new();
+    for line in [
+        "run fib 10 --workers 1",
+        "compare fib 10 --workers 1 --repeat 1",
+        "sim fib 10",
+        "sim fib 10 --seeds 2",
+        "sim fib 10 --job uts --size tiny",
+        "tunables",
+        "jobs",
+        "table check",
+    ] {
+        let found = json(&mut home.tidegate(&format!("{line} --json")));
+        let mut fields = String::new();
+        add_fields(&mut fields, "", &found);
+        shown += &format!("$ {line} --json\n{fields}\n");
+    }
+    assert_text("fields of json", &shown);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests `tidegate sim --job`, which simulates several programs on one machine.
 
-use crate::support::{complaint, json, keys, tidegate};
+use crate::support::{complaint, json, tidegate};
 use serde_json::{Value, json};
 
 /// Returns the command `sim fib 15` that also runs these programs with `--job`.
@@ -58,8 +58,6 @@ fn default_is_one_job_per_program() {
         column(&times, "jobs", "arrived"),
         [0.002, 0.001].map(Value::from).each_ref()
     );
-    let first = ["job", "program", "arrived", "t"];
-    assert_eq!(keys(&times["jobs"][0])[..4], first);
 }
 
 #[test]
@@ -83,10 +81,7 @@ fn a_size_belongs_to_its_program() {
 #[test]
 fn seed_runs_name_programs_once() {
     let found = json(&mut mix("--json --seeds 2", &["fib 10"]));
-    assert_eq!(
-        keys(&found["runs"][0])[..3],
-        ["sim_seed", "t", "mean_response"]
-    );
+    assert!(found["runs"][0]["program"].is_null());
     assert_eq!(
         column(&found, "programs", "program"),
         ["fib 15", "fib 10"].map(Value::from).each_ref()

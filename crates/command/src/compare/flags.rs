@@ -2,8 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
+use super::row::Row;
 use crate::arguments::{Size, TableFormat, repetitions};
 use crate::options::{self, SharingFlags};
+use crate::output::describe;
 
 /// A runtime to compare Tidegate with.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +54,18 @@ pub struct ComparisonFlags {
     pub format: TableFormat,
 }
 
-/// The help text on a comparison's JSON and exit codes.
-pub const AFTER_COMPARE: &str = "\
+/// Returns the help text on a comparison's JSON and exit codes.
+pub fn after_compare() -> String {
+    format!("{ABOUT}{}\n{CODES}", describe(Row::FIELDS))
+}
+
+const ABOUT: &str = "\
 Times are per run, from interleaved repetitions. The columns `x serial` and `x rayon` are ratios of medians: 2.00x \
 means twice as long. `vs serial` is the difference from the serial version. `low` and `high` are the 95 % confidence \
 interval of the median.
 
-JSON: a list of rows: case, runtime, version, workers, median_ns, median_low_ns and median_high_ns (its 95 % \
-confidence interval), p99_ns, min_ns, max_ns (null if the runtime does not support the case), repetitions, \
-over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; rayon with the same number of workers), \
-cpu_seconds and wakeups (of the whole process during all repetitions).
+JSON: a list of rows:
+";
 
+const CODES: &str = "\
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";

@@ -18,7 +18,7 @@ pub mod row;
 pub mod time;
 mod version;
 
-pub use flags::{AFTER_COMPARE, ComparisonFlags, Rival};
+pub use flags::{ComparisonFlags, Rival, after_compare};
 pub use version::check_rayon;
 
 use crate::arguments::Size;

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::lane::{Lane, Measurement};
 use super::race::SERIAL;
 use crate::arguments::TableFormat;
 use crate::failure::Failure;
+use crate::json_fields;
 use crate::options;
-use crate::output::{self, Table, Value as Cell};
+use crate::output::{self, JsonField, Table, Value as Cell};
 use crate::statistics::{Interval, Sample};
 use crate::usage::Usage;
 
@@ -101,28 +102,25 @@ impl Row {
         (!self.nanos.is_empty()).then(|| self.nanos.median())
     }
 
-    fn to_json(&self) -> Value {
-        let nanos = &self.nanos;
-        let Interval { value, low, high } = nanos.interval();
-        json!({
-            "case": self.case,
-            "runtime": self.runtime,
-            "version": self.version,
-            "workers": self.workers,
-            "median_ns": tenths(value),
-            "median_low_ns": tenths(low),
-            "median_high_ns": tenths(high),
-            "p99_ns": tenths(nanos.p99()),
-            "min_ns": tenths(nanos.min()),
-            "max_ns": tenths(nanos.max()),
-            "repetitions": nanos.count(),
-            "over_serial_ns": self.over_serial.map(tenths),
-            "ratio_to_serial": self.ratio_to_serial,
-            "ratio_to_rayon": self.ratio_to_rayon,
-            "cpu_seconds": self.used.cpu_seconds(),
-            "wakeups": self.used.wakeups,
-        })
-    }
+    /// The fields of the JSON object.
+    pub const FIELDS: &[JsonField<Self>] = json_fields! { row:
+        case "" = row.case;
+        runtime "" = row.runtime;
+        version "" = row.version;
+        workers "" = row.workers;
+        median_ns "null, like other times, if the runtime does not support the case" = tenths(row.nanos.interval().value);
+        median_low_ns "lower end of the median's 95 % confidence interval" = tenths(row.nanos.interval().low);
+        median_high_ns "its upper end" = tenths(row.nanos.interval().high);
+        p99_ns "" = tenths(row.nanos.p99());
+        min_ns "" = tenths(row.nanos.min());
+        max_ns "" = tenths(row.nanos.max());
+        repetitions "" = row.nanos.count();
+        over_serial_ns "difference of the medians" = row.over_serial.map(tenths);
+        ratio_to_serial "of the medians" = row.ratio_to_serial;
+        ratio_to_rayon "of the medians, with the same number of workers" = row.ratio_to_rayon;
+        cpu_seconds "of the whole process during all repetitions" = row.used.cpu_seconds();
+        wakeups "of the whole process during all repetitions" = row.used.wakeups;
+    };
 
     fn cells(&self) -> [Cell; COLUMNS.len()] {
         let time = |nanos: Option<f64>| Cell::known(nanos.map(|nanos| nanos / 1e9), Cell::Seconds);
@@ -218,7 +216,11 @@ impl Outcome {
     }
 
     fn to_json(&self) -> Value {
-        let rows: Value = self.rows.iter().map(Row::to_json).collect();
+        let rows: Value = self
+            .rows
+            .iter()
+            .map(|row| output::to_json(Row::FIELDS, row))
+            .collect();
         match &self.conclusion {
             Some(conclusion) => conclusion.to_json(rows),
             None => rows,

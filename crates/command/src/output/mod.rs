@@ -9,10 +9,11 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 mod fields;
 mod file;
 mod progress;
+pub mod sheet;
 mod table;
 mod units;
 
-pub use fields::{show_fields, show_value};
+pub use fields::{JsonField, describe, describe_all, show_fields, show_value, to_json};
 pub use file::{answer, find_room, is_aside, keep_apart, write_file};
 pub use progress::Progress;
 pub use table::{Table, Value, WIDTH};

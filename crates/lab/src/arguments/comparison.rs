@@ -2,11 +2,11 @@
 
 use super::KeepFlags;
 use clap::{Args, Subcommand};
-use tidegate_command::compare::{AFTER_COMPARE, ComparisonFlags};
+use tidegate_command::compare::{ComparisonFlags, after_compare};
 
 /// The arguments of `compare`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_COMPARE)]
+#[command(after_help = after_compare())]
 pub struct CompareArguments {
     /// The mechanism to compare.
     #[command(subcommand)]

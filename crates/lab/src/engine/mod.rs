@@ -13,7 +13,6 @@ mod claim;
 mod part;
 pub mod ratios;
 mod session;
-pub mod sheet;
 mod speedup;
 mod store;
 
@@ -22,4 +21,5 @@ pub use part::{Key, Part, Stretch, count, divide};
 pub use session::{Cell, Plan, Session, Source};
 pub use speedup::{LEAST, SLOWER, Speedup};
 pub use store::{Run, Runs};
+pub use tidegate_command::output::sheet;
 pub use tidegate_command::statistics::{Interval, Sample};

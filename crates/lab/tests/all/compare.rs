@@ -1,15 +1,11 @@
 //! `tidegate-lab compare`: every case except `iter`, whose tests are in `iter.rs`.
 
-use crate::support::{ROW, complaint, json, keys, lab, rewrite_runs};
+use crate::support::{complaint, json, lab, rewrite_runs};
 use serde_json::Value;
 
 fn rows(arguments: &str) -> Vec<Value> {
     let found = json(&mut lab(&format!("{arguments} --size tiny --json")));
-    let rows = found.as_array().unwrap().clone();
-    for row in &rows {
-        assert_eq!(keys(row), ROW);
-    }
-    rows
+    found.as_array().unwrap().clone()
 }
 
 #[test]

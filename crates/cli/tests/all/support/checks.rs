@@ -3,26 +3,6 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The fields of a comparison's row in JSON.
-pub const ROW: [&str; 16] = [
-    "case",
-    "runtime",
-    "version",
-    "workers",
-    "median_ns",
-    "median_low_ns",
-    "median_high_ns",
-    "p99_ns",
-    "min_ns",
-    "max_ns",
-    "repetitions",
-    "over_serial_ns",
-    "ratio_to_serial",
-    "ratio_to_rayon",
-    "cpu_seconds",
-    "wakeups",
-];
-
 /// Appends `arguments`, which are separated by spaces, and isolates the command from the
 /// environment.
 pub fn alone(mut command: Command, table: &str, arguments: &str) -> Command {
@@ -70,6 +50,11 @@ pub fn assert_shown(name: &str, lines: &[impl AsRef<str>], command: fn(&str) -> 
         let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("text");
         shown += &format!("$ {line}\n{text}[{code}]\n\n");
     }
+    assert_text(name, &shown);
+}
+
+/// Compares a text with a snapshot.
+pub fn assert_text(name: &str, shown: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
     settings.set_prepend_module_to_snapshot(false);

@@ -1,28 +1,36 @@
-//! The rows of a bench, printed as a table or as JSON objects.
+//! Rows with the same columns, printed as a table or as JSON objects.
 
 use serde_json::{Map, Value, json};
-use tidegate_command::arguments::TableFormat;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, Value as Cell, print_json, to_stdout};
 
-use super::Interval;
+use super::{Table, Value as Cell, print_json, to_stdout};
+use crate::arguments::TableFormat;
+use crate::failure::Failure;
+use crate::statistics::Interval;
 
+/// A column of the table and a field of the JSON objects.
+#[derive(Clone, Copy)]
 pub struct Column {
     /// The name of the JSON field. A measured figure adds two fields for the ends of its interval,
     /// with the suffixes `_low` and `_high`.
-    field: &'static str,
+    pub field: &'static str,
     /// The heading in the table, or empty if only JSON has the column. The table shows the ends of
     /// all intervals in its last columns.
     title: &'static str,
     /// Formats a figure with its unit.
     unit: fn(f64) -> Cell,
+    /// What the help says about the column.
+    pub meaning: &'static str,
 }
 
 /// The entry of a row in one column.
 #[derive(Clone, Debug)]
 pub enum Field {
+    /// A text.
     Text(String),
+    /// Yes or no.
     Flag(bool),
+    /// A whole number of any size, shown in full.
+    Whole(u64),
     /// A number without an interval; `None` if it is missing.
     Number(Option<f64>),
     /// A measured number with its interval.
@@ -30,26 +38,41 @@ pub enum Field {
 }
 
 /// Rows with the same columns.
+#[derive(Clone)]
 pub struct Sheet {
-    columns: &'static [Column],
+    columns: Vec<Column>,
     rows: Vec<Vec<Field>>,
 }
 
 impl Column {
+    /// Creates a column with these names and this unit.
     pub const fn new(field: &'static str, title: &'static str, unit: fn(f64) -> Cell) -> Self {
-        Self { field, title, unit }
+        Self {
+            field,
+            title,
+            unit,
+            meaning: "",
+        }
+    }
+
+    /// Sets what the help says about the column.
+    pub const fn means(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
     }
 }
 
 impl Field {
+    /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
+    /// A number without an interval.
     pub fn number(number: impl Into<f64>) -> Self {
         Self::Number(Some(number.into()))
     }
 
+    /// A whole number.
     pub fn count(count: usize) -> Self {
         Self::Number(Some(count as f64))
     }
@@ -61,6 +84,7 @@ impl Field {
         match self {
             Self::Text(text) => text.as_str().into(),
             Self::Flag(flag) => if *flag { "yes" } else { "no" }.into(),
+            Self::Whole(number) => number.to_string().into(),
             Self::Number(number) => Cell::known(*number, unit),
             Self::Measured(interval) => Cell::known(Some(interval.value), unit),
         }
@@ -68,7 +92,7 @@ impl Field {
 }
 
 /// Converts a number to JSON, without a fraction if it is whole.
-fn number(number: f64) -> Value {
+pub fn number(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 2_f64.powi(53) {
         json!(number as i64)
     } else {
@@ -77,9 +101,10 @@ fn number(number: f64) -> Value {
 }
 
 impl Sheet {
-    pub fn new(columns: &'static [Column]) -> Self {
+    /// Creates a sheet without rows.
+    pub fn new(columns: &[Column]) -> Self {
         Self {
-            columns,
+            columns: columns.to_vec(),
             rows: Vec::new(),
         }
     }
@@ -97,6 +122,7 @@ impl Sheet {
         rows.any(|row| matches!(row[column], Field::Measured(_)))
     }
 
+    /// Returns a JSON object for each row.
     pub fn to_json(&self) -> Value {
         let row = |row: &Vec<Field>| {
             let mut fields = Map::new();
@@ -109,6 +135,7 @@ impl Sheet {
                 let value = match field {
                     Field::Text(text) => json!(text),
                     Field::Flag(flag) => json!(flag),
+                    Field::Whole(number) => json!(number),
                     Field::Number(known) => known.map_or(Value::Null, number),
                     Field::Measured(interval) => number(interval.value),
                 };
@@ -124,6 +151,7 @@ impl Sheet {
         self.rows.iter().map(row).collect()
     }
 
+    /// Returns the table.
     pub fn to_table(&self) -> Table {
         let shown = || {
             let columns = self.columns.iter().enumerate();
