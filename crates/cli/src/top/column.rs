@@ -67,13 +67,13 @@ impl Column {
         }
     }
 
-    /// Returns the minimum width in cells.
+    /// Returns the minimum width in cells, which has room for the mark of the sort order.
     pub fn width(self) -> u16 {
         match self {
             Self::Pid => 7,
             Self::Name => 8,
             Self::Since => 6,
-            _ => self.title().len() as u16,
+            _ => self.title().len() as u16 + 1,
         }
     }
 
@@ -81,7 +81,8 @@ impl Column {
     pub fn cell(self, row: &Row, now: Duration) -> String {
         match self {
             Self::Pid => row.pid.to_string(),
-            Self::Name => row.name.clone(),
+            // A terminal would obey control characters.
+            Self::Name => row.name.escape_debug().to_string(),
             Self::Desire => row.desire.to_string(),
             Self::Allotment => row.allotment.to_string(),
             Self::InUse => row.in_use.to_string(),

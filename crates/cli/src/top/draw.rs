@@ -5,8 +5,8 @@
 //! /run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)                    place
 //! 2 jobs   desire 4   allotment 2   in use 2                            sums
 //!
-//!    pid  name      desire  allotment  in use  efficiency  since  ..    titles
-//!   4711  fib            2          1       1        97 %    12s  ▄▄█   rows
+//!    pid name      desire  allotment  in use  efficiency  since ..      titles
+//!   4711 fib            2          1       1        97 %    12s ▄▄█     rows
 //!
 //! sort by pid name desire ..   r reverse   q quit                       help
 //! ```
@@ -14,12 +14,13 @@
 //! When space is short, columns are dropped first ([`Column::BY_WEIGHT`]), then lines ([`Lines`]).
 //! The first row of a job is dropped last.
 
+use std::iter;
+
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Widget, Wrap};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
 use super::column::Column;
 use super::screen::{Screen, Tracked};
@@ -28,8 +29,6 @@ use tidegate_command::output::show_count;
 /// Bars that fill zero to eight eighths of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// The space between two columns, in cells.
-const GAP: u16 = 2;
 /// The minimum width of a job's history in cells. If there is less space, the history is left out.
 const HISTORY: u16 = 8;
 /// The maximum width of a name if a history is shown, in cells.
@@ -44,33 +43,34 @@ const CONTENT: Style = Style::new().fg(Color::Cyan);
 const WANTING: Style = Style::new().fg(Color::Yellow);
 
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
-    let area = frame.area();
-    let lines = Lines::of(area);
-    let buffer = frame.buffer_mut();
-    put(buffer, lines.title, title(screen, lines.title.width));
-    let place = shorten(&screen.place, lines.place.width);
-    put(buffer, lines.place, Span::styled(place, QUIET));
+    let lines = Lines::of(frame.area());
+    frame.render_widget(title(screen, lines.title.width), lines.title);
+    // If a path is too long, its end is more informative than its beginning.
+    let place = Line::styled(&*screen.place, QUIET);
+    let fits = place.width() <= lines.place.width.into();
+    let side = if fits {
+        Alignment::Left
+    } else {
+        Alignment::Right
+    };
+    frame.render_widget(place.alignment(side), lines.place);
     match &screen.view {
-        Err(message) => Paragraph::new(message.as_str())
-            .wrap(Wrap { trim: true })
-            .render(lines.rows, buffer),
+        Err(message) => {
+            let message = Paragraph::new(&**message).wrap(Wrap { trim: true });
+            frame.render_widget(message, lines.rows);
+        }
         Ok(rows) => {
-            let room = usize::from(lines.rows.height);
-            let first = screen.first(room);
-            let shown = &rows[first..rows.len().min(first + room)];
-            put(
-                buffer,
-                lines.sums,
-                sums(rows, first, shown.len(), lines.sums.width),
-            );
-            let columns = Columns::of(lines.rows, shown);
-            columns.titles(screen, lines.titles, buffer);
-            for (line, tracked) in lines.rows.rows().zip(shown) {
-                columns.row(screen, tracked, line, buffer);
-            }
+            let first = screen.first(lines.rows.height.into());
+            let shown = rows[first..].iter().take(lines.rows.height.into());
+            let shown: Vec<_> = shown.collect();
+            let sums = sums(rows, first, shown.len(), lines.sums.width);
+            frame.render_widget(sums, lines.sums);
+            let (titles, rows) = tables(screen, &shown, lines.rows.width);
+            frame.render_widget(titles, lines.titles);
+            frame.render_widget(rows, lines.rows);
         }
     }
-    put(buffer, lines.help, help(lines.help.width));
+    frame.render_widget(help(lines.help.width), lines.help);
 }
 
 /// Returns how many rows fit on a screen of this size.
@@ -90,61 +90,39 @@ struct Lines {
 
 impl Lines {
     fn of(area: Rect) -> Self {
-        let margin = u16::from(area.width >= 60);
-        let mut free = Rect {
-            x: area.x + margin,
-            width: area.width.saturating_sub(2 * margin),
-            ..area
-        };
-        let height = area.height;
-        let mut top = |from: u16| {
-            let taken = u16::from(height >= from);
-            let line = Rect {
-                height: taken,
-                ..free
-            };
-            (free.y, free.height) = (free.y + taken, free.height - taken);
-            line
-        };
-        let (title, place, sums) = (top(3), top(8), top(6));
-        let _blank = top(12);
-        let titles = top(4);
-        let below = match height {
-            0..5 => 0,
-            5..12 => 1,
-            _ => 2,
-        };
-        free.height -= below;
-        let help = Rect {
-            y: free.bottom() + below.saturating_sub(1),
-            height: below.min(1),
-            ..free
-        };
+        let from = |height| Constraint::Length(u16::from(area.height >= height));
+        let constraints = [
+            from(3),
+            from(8),
+            from(6),
+            from(12),
+            from(4),
+            Constraint::Fill(1),
+            from(12),
+            from(5),
+        ];
+        let lines = Layout::vertical(constraints).horizontal_margin(u16::from(area.width >= 60));
+        let [title, place, sums, _, titles, rows, _, help] = lines.areas(area);
         Self {
             title,
             place,
             sums,
             titles,
-            rows: free,
+            rows,
             help,
         }
     }
 }
 
-/// Draws `text` if `line` has a height.
-fn put<'a>(buffer: &mut Buffer, line: Rect, text: impl Into<Line<'a>>) {
-    text.into().render(line, buffer);
-}
-
 /// Returns the first line: the program's name and the machine's load.
 fn title(screen: &Screen, width: u16) -> Line<'static> {
     let load = &screen.load;
-    let mut parts = vec![(1, Span::styled("tidegate top", STRONG))];
+    let mut parts = vec![(1, Span::styled("tidegate top", STRONG).into())];
     if !load.processors.is_empty() {
         let processors = show_count(load.processors.len(), "processor");
         parts.push((3, processors.into()));
-        let bars: String = load.processors.iter().map(|part| bar(*part, 1)).collect();
-        parts.push((0, Span::styled(bars, CONTENT)));
+        let bars: String = load.processors.iter().map(|part| bar(*part)).collect();
+        parts.push((0, Span::styled(bars, CONTENT).into()));
     }
     if let Some(all) = load.all {
         parts.push((4, format!("{:.0} % busy", 100.0 * all).into()));
@@ -176,227 +154,145 @@ fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'stati
     ];
     if shown < rows.len() {
         let shown = format!("{} to {} shown, arrows scroll", first + 1, first + shown);
-        parts.push((1, Span::styled(shown, QUIET)));
+        parts.push((1, Span::styled(shown, QUIET).into()));
     }
     fitting(parts, width)
 }
 
 /// Joins the parts of a line. If they do not fit, drops those with the lowest rank first.
-fn fitting(mut parts: Vec<(u8, Span<'static>)>, width: u16) -> Line<'static> {
+fn fitting(mut parts: Vec<(u8, Line<'static>)>, width: u16) -> Line<'static> {
     const BETWEEN: &str = "   ";
-    let joined = |parts: &[(u8, Span<'static>)]| {
-        let widths = parts.iter().map(|(_, part)| part.width() + BETWEEN.len());
-        widths.sum::<usize>().saturating_sub(BETWEEN.len())
-    };
-    while parts.len() > 1 && joined(&parts) > width.into() {
+    loop {
+        let spans = parts.iter().map(|(_, part)| part.spans.clone());
+        let spans: Vec<_> = spans.collect();
+        let line = Line::from(spans.join(&Span::raw(BETWEEN)));
         let least = parts.iter().map(|(rank, _)| *rank).min();
+        if parts.len() < 2 || line.width() <= width.into() {
+            return line;
+        }
         parts.retain(|(rank, _)| Some(*rank) != least);
     }
-    let mut line = Line::default();
-    for (_, part) in parts {
-        if !line.spans.is_empty() {
-            line.push_span(BETWEEN);
-        }
-        line.push_span(part);
-    }
-    line
 }
 
-/// The columns that fit, as `(column, position, width)`.
-struct Columns {
-    columns: Vec<(Column, u16, u16)>,
-    /// The position and width of the history.
-    history: Option<(u16, u16)>,
-}
-
-impl Columns {
-    fn of(area: Rect, rows: &[Tracked]) -> Self {
-        let mut chosen = Vec::new();
-        let mut taken = 0;
-        for column in Column::BY_WEIGHT {
-            let gap = if chosen.is_empty() { 0 } else { GAP };
-            let width = column.width() + gap;
-            if chosen.is_empty() || taken + width <= area.width {
-                taken += width;
-                chosen.push(column);
-            }
-        }
-        let left = area.width.saturating_sub(taken);
-        let longest = rows.iter().map(|job| Span::raw(&job.row.name).width());
-        let longest = longest.max().unwrap_or(0).min(NAME.into()) as u16;
-        let wished = longest.saturating_sub(Column::Name.width());
-        let with_history = chosen.len() == Column::ALL.len() && left >= GAP + HISTORY;
-        let more = if with_history {
-            wished.min(left - GAP - HISTORY)
-        } else {
-            left.min(wished)
-        };
-        let mut x = area.x;
-        let mut columns = Vec::new();
-        for column in Column::ALL
-            .into_iter()
-            .filter(|column| chosen.contains(column))
-        {
-            let width = match column {
-                Column::Name => (column.width() + more).min(area.width),
-                _ => column.width(),
-            };
-            columns.push((column, x, width));
-            x += width + GAP;
-        }
-        let history = with_history.then(|| (x, area.right().saturating_sub(x)));
-        Self { columns, history }
-    }
-
-    fn titles(&self, screen: &Screen, line: Rect, buffer: &mut Buffer) {
-        if line.height == 0 {
-            return;
-        }
-        for &(column, x, width) in &self.columns {
-            let (style, text) = match column == screen.sort {
-                // The mark of the sort order is in the gap between two columns.
-                true => {
-                    let mark = if screen.reverse { "▲" } else { "▼" };
-                    let text = match column {
-                        Column::Name => format!("{}{mark}", column.title()),
-                        _ => format!("{mark}{}", column.title()),
-                    };
-                    (STRONG, text)
-                }
-                false => (QUIET, column.title().to_owned()),
-            };
-            cell(buffer, (x, line.y, width), &text, style, column);
-        }
-        if let Some((x, width)) = self.history {
-            let text = "history";
-            buffer.set_stringn(x, line.y, text, width.into(), QUIET);
-        }
-    }
-
-    fn row(&self, screen: &Screen, tracked: &Tracked, line: Rect, buffer: &mut Buffer) {
-        let row = &tracked.row;
-        let style = if row.stalled || row.desire == 0 {
-            QUIET
-        } else {
-            PLAIN
-        };
-        for &(column, x, width) in &self.columns {
-            let deprived = row.allotment < row.desire && !row.stalled;
-            let style = match column {
-                Column::Allotment if deprived => WANTING,
-                _ => style,
-            };
-            let text = column.cell(row, screen.now);
-            cell(buffer, (x, line.y, width), &text, style, column);
-        }
-        match self.history {
-            Some((x, width)) if row.stalled => {
-                buffer.set_stringn(x, line.y, "stalled", width.into(), WANTING);
-            }
-            Some((x, width)) => history(buffer, (x, line.y, width), tracked),
-            None => {}
-        }
-    }
-}
-
-/// Draws a cell. Names are aligned left, and numbers right. A name that does not fit ends in an
-/// ellipsis.
-fn cell(
-    buffer: &mut Buffer,
-    (x, y, width): (u16, u16, u16),
-    text: &str,
-    style: Style,
-    column: Column,
-) {
-    let length = Span::raw(text).width();
-    if column == Column::Name && length > width.into() {
-        let (end, _) = buffer.set_stringn(x, y, text, width.saturating_sub(1).into(), style);
-        buffer.set_stringn(end, y, "…", 1, style);
-        return;
-    }
-    let free = match column {
-        Column::Name => 0,
-        _ => i32::from(width) - length as i32,
+/// Returns the titles and the rows, with the columns that fit.
+fn tables(screen: &Screen, shown: &[&Tracked], width: u16) -> (Table<'static>, Table<'static>) {
+    let mut left = width;
+    let mut fits = |column: &Column| {
+        let needed = column.width() + 1;
+        let fits = left >= needed;
+        left -= if fits { needed } else { 0 };
+        fits
     };
-    let left = buffer.area.left();
-    let x = (i32::from(x) + free).max(left.into()) as u16;
-    buffer.set_stringn(x, y, text, length, style);
+    let chosen: Vec<Column> = Column::BY_WEIGHT
+        .into_iter()
+        .take_while(&mut fits)
+        .collect();
+    let history = chosen.len() == Column::ALL.len() && left >= HISTORY;
+    let name = |job: &&Tracked| Span::raw(Column::Name.cell(&job.row, screen.now)).width();
+    let longest = shown.iter().map(name);
+    let longest = longest.max().unwrap_or(0).min(NAME.into()) as u16;
+    let columns = Column::ALL
+        .into_iter()
+        .filter(|column| chosen.contains(column));
+    let columns: Vec<Column> = columns.collect();
+    let free = left - if history { HISTORY } else { 0 };
+    let more = longest.saturating_sub(Column::Name.width()).min(free);
+    let widths = columns.iter().map(|column| match column {
+        Column::Name => Constraint::Length(column.width() + more),
+        _ => Constraint::Length(column.width()),
+    });
+    let rest = history.then_some(Constraint::Fill(1));
+    let table = Table::default().widths(widths.chain(rest));
+    let title = |column: &Column| align(*column, heading(screen, *column));
+    let titles = columns.iter().map(title);
+    let titles = titles.chain(history.then(|| Cell::from("history").style(QUIET)));
+    let room = usize::from(left - more);
+    let rows = shown.iter().map(|job| {
+        let cells = columns.iter().map(|column| cell(screen, job, *column));
+        Row::new(cells.chain(history.then(|| recent(job, room))))
+    });
+    (table.clone().rows([Row::new(titles)]), table.rows(rows))
 }
 
-/// Draws how many processors a job recently used, with the latest value on the right. A full cell
+/// Returns the title of a column, which shows the sort order.
+fn heading(screen: &Screen, column: Column) -> Span<'static> {
+    let title = column.title();
+    let mark = if screen.reverse { "▲" } else { "▼" };
+    match column {
+        _ if column != screen.sort => Span::styled(title, QUIET),
+        Column::Name => Span::styled(format!("{title}{mark}"), STRONG),
+        _ => Span::styled(format!("{mark}{title}"), STRONG),
+    }
+}
+
+fn cell(screen: &Screen, job: &Tracked, column: Column) -> Cell<'static> {
+    let row = &job.row;
+    let style = match column {
+        Column::Allotment if row.allotment < row.desire && !row.stalled => WANTING,
+        _ if row.stalled || row.desire == 0 => QUIET,
+        _ => PLAIN,
+    };
+    align(column, Span::styled(column.cell(row, screen.now), style))
+}
+
+/// Returns a cell in which a name is aligned left, and anything else right.
+fn align(column: Column, text: Span<'static>) -> Cell<'static> {
+    let side = match column {
+        Column::Name => Alignment::Left,
+        _ => Alignment::Right,
+    };
+    Cell::from(Text::from(text).alignment(side))
+}
+
+/// Returns how many processors a job recently used, with the latest value on the right. A full cell
 /// stands for the maximum of desire and usage in the visible part of the history.
-fn history(buffer: &mut Buffer, (x, y, width): (u16, u16, u16), tracked: &Tracked) {
-    let known = tracked.history.len().min(width.into());
-    let latest = tracked.history.iter().rev().take(known);
-    let most = latest
-        .clone()
-        .map(|(used, desire)| (*used).max(*desire))
-        .max();
-    let most = most.unwrap_or(1).max(1);
-    for (back, &(used, desire)) in latest.enumerate() {
-        let (symbol, style) = match (used, desire) {
-            (0, 0) => ("·", QUIET),
-            _ if used < desire => (bar(used as f64 / most as f64, 1), WANTING),
-            _ => (bar(used as f64 / most as f64, 1), CONTENT),
-        };
-        let x = x + (known - 1 - back) as u16;
-        buffer.set_stringn(x, y, symbol, 1, style);
+fn recent(job: &Tracked, width: usize) -> Cell<'static> {
+    if job.row.stalled {
+        return Cell::from("stalled").style(WANTING);
     }
-}
-
-/// Returns a bar that fills the fraction `part` of a cell, and at least `least` eighths.
-fn bar(part: f64, least: usize) -> &'static str {
-    let eighths = (part * 8.0).round().clamp(0.0, 8.0) as usize;
-    BARS[eighths.max(least)]
-}
-
-/// Shortens a path at its beginning, because its end is more informative.
-fn shorten(text: &str, width: u16) -> String {
-    let width = usize::from(width);
-    if Span::raw(text).width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = text;
-    while Span::raw(kept).width() + 1 > width {
-        let mut rest = kept.chars();
-        if rest.next().is_none() {
-            return String::new();
+    let known = job.history.len();
+    let latest = job.history.range(known.saturating_sub(width)..);
+    let most = latest.clone().map(|(used, desire)| (*used).max(*desire));
+    let most = most.max().unwrap_or(1).max(1);
+    let bars = latest.map(|&(used, desire)| match (used, desire) {
+        (0, 0) => Span::styled("·", QUIET),
+        _ => {
+            let style = if used < desire { WANTING } else { CONTENT };
+            Span::styled(bar(used as f64 / most as f64), style)
         }
-        kept = rest.as_str();
-    }
-    format!("…{kept}")
+    });
+    Cell::from(bars.collect::<Line<'_>>())
 }
 
-/// Returns the line that explains the keys, in its long form if that fits.
+/// Returns a bar that fills the fraction `part` of a cell, and at least an eighth.
+fn bar(part: f64) -> &'static str {
+    let eighths = (part * 8.0).round().clamp(1.0, 8.0) as usize;
+    BARS[eighths]
+}
+
+/// Returns the line that explains the keys.
 fn help(width: u16) -> Line<'static> {
-    let key = |letter: String| Span::styled(letter, STRONG.add_modifier(Modifier::UNDERLINED));
-    let word = |text: String| Span::styled(text, QUIET);
-    let mut full = vec![word("sort by".into())];
-    let mut short = vec![word("sort".into())];
-    for column in Column::ALL {
-        let (letter, at) = column.key();
-        let title = column.title();
-        full.extend([
-            word(format!(" {}", &title[..at])),
-            key(letter.into()),
-            word(title[at + 1..].to_owned()),
-        ]);
-        short.extend([word(" ".into()), key(letter.into())]);
-    }
-    for (line, gap) in [(&mut full, "   "), (&mut short, "  ")] {
-        line.extend([
-            word(gap.into()),
-            key("r".into()),
-            word(" reverse".into()),
-            word(gap.into()),
-            key("q".into()),
-            word(" quit".into()),
-        ]);
-    }
-    let quit = vec![key("q".into()), word(" quit".into())];
-    let fits = |line: &Line<'_>| line.width() <= width.into();
-    let mut lines = [full, short, quit].map(Line::from).into_iter();
-    lines.find(fits).unwrap_or_default()
+    let key = |letter: char| {
+        let style = STRONG.add_modifier(Modifier::UNDERLINED);
+        Span::styled(letter.to_string(), style)
+    };
+    let word = |text| Span::styled(text, QUIET);
+    let titles = Column::ALL.into_iter().flat_map(|column| {
+        let ((letter, at), title) = (column.key(), column.title());
+        [
+            word(" "),
+            word(&title[..at]),
+            key(letter),
+            word(&title[at + 1..]),
+        ]
+    });
+    let sort = iter::once(word("sort by")).chain(titles);
+    let parts = vec![
+        (0, sort.collect()),
+        (1, Line::from_iter([key('r'), word(" reverse")])),
+        (2, Line::from_iter([key('q'), word(" quit")])),
+    ];
+    fitting(parts, width)
 }
 
 #[cfg(test)]
