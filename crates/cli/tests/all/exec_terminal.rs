@@ -33,18 +33,53 @@ fn lone_program_starts_in_the_foreground() {
 }
 
 #[test]
-fn ctrl_c_reaches_the_program() {
-    let mut shell = Shell::start();
-    shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec cat'\n");
-    shell.wait_for("ready");
-    shell.press(CTRL_C);
-    shell.wait_for_code(130);
-    shell.press(
-        "$TIDEGATE exec -- sh -c 'trap \"exit 7\" INT; echo ready; while :; do read x; done'\n",
-    );
-    shell.wait_for("ready");
-    shell.press(CTRL_C);
-    shell.wait_for_code(7);
+fn ctrl_c_ends_program_and_script() {
+    let waits = "sh -c \"echo ready; exec sleep 1000\"; echo wrong";
+    let reads = "read x </dev/tty; echo \\\"<\\$x>\\\"; exec sleep 1000";
+    for (line, typed, shown, code) in [
+        (
+            "$TIDEGATE exec -- sh -c 'echo ready; exec cat'",
+            "",
+            "ready",
+            130,
+        ),
+        (
+            "$TIDEGATE exec -- sh -c 'trap \"exit 7\" INT; echo ready; while :; do read x; done'",
+            "",
+            "ready",
+            7,
+        ),
+        (
+            &format!("sh -c '$TIDEGATE exec -- {waits}'"),
+            "",
+            "ready",
+            130,
+        ),
+        // `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
+        (
+            &format!("bash -c 'for i in 1 2; do $TIDEGATE exec -- {waits}; done; exit 7'"),
+            "",
+            "ready",
+            130,
+        ),
+        // The key reaches only the program that has the terminal.
+        (
+            &format!("bash -c '$TIDEGATE exec -- sh -c \"{reads}\"; echo wrong; exit 7'"),
+            "word\n",
+            "<word>",
+            130,
+        ),
+    ] {
+        if line.starts_with("bash") && is_without_bash() {
+            continue;
+        }
+        let mut shell = Shell::start();
+        shell.press(&format!("{line}\n"));
+        shell.press(typed);
+        shell.wait_for(shown);
+        shell.press(CTRL_C);
+        shell.wait_for_code(code);
+    }
 }
 
 #[test]
@@ -99,49 +134,6 @@ fn pipeline_keeps_the_terminal() {
     shell.wait_for("got word");
     shell.press(CTRL_C);
     shell.wait_for(PROMPT);
-}
-
-/// In a script, Ctrl-C must end the script as well.
-#[test]
-fn ctrl_c_ends_the_script() {
-    let mut shell = Shell::start();
-    shell.press("sh -c '$TIDEGATE exec -- sh -c \"echo ready; exec sleep 1000\"; echo wrong'\n");
-    shell.wait_for("ready");
-    shell.press(CTRL_C);
-    shell.wait_for_code(130);
-}
-
-/// `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
-#[test]
-fn ctrl_c_ends_a_loop_in_bash() {
-    if is_without_bash() {
-        return;
-    }
-    let mut shell = Shell::start();
-    let body = "$TIDEGATE exec -- sh -c \"echo ready; exec sleep 1000\"; echo wrong";
-    shell.press(&format!(
-        "bash -c 'for i in 1 2; do {body}; done; exit 7'\n"
-    ));
-    shell.wait_for("ready");
-    shell.press(CTRL_C);
-    shell.wait_for_code(130);
-}
-
-/// Ctrl-C reaches only the program that has the terminal, and must end the script all the same.
-#[test]
-fn ctrl_c_ends_a_script_whose_program_has_read() {
-    if is_without_bash() {
-        return;
-    }
-    let mut shell = Shell::start();
-    let program = "read x </dev/tty; echo \\\"<\\$x>\\\"; exec sleep 1000";
-    shell.press(&format!(
-        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo wrong; exit 7'\n"
-    ));
-    shell.press("word\n");
-    shell.wait_for("<word>");
-    shell.press(CTRL_C);
-    shell.wait_for_code(130);
 }
 
 /// Ctrl-C has reached both programs before the first one asks for the terminal. Afterwards, it

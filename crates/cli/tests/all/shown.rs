@@ -106,6 +106,11 @@ fn simulations() {
             "sim fib 20 --processors 4 --seeds 3 --wide",
         ),
         ("sim seeds csv", "sim fib 20 --processors 4 --seeds 3 --csv"),
+        ("sim csv", "sim fib 15 --processors 4 --csv"),
+        (
+            "sim jobs csv",
+            "sim fib 15 --processors 4 --instances 2 --csv",
+        ),
         ("sim instances", "sim fib 15 --processors 4 --instances 2"),
         (
             "sim programs",

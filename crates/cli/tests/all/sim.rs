@@ -233,34 +233,6 @@ fn seed_output_ignores_worker_count() {
 }
 
 #[test]
-fn csv_has_names_rows_and_summary() {
-    let lines = |line: &str| {
-        let output = tidegate(line)
-            .assert()
-            .success()
-            .stderr("")
-            .get_output()
-            .clone();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let rows = text
-            .lines()
-            .map(|line| line.split(',').map(str::to_owned).collect());
-        rows.collect::<Vec<Vec<_>>>()
-    };
-    let found = lines("sim fib 15 --processors 4 --seeds 3 --csv");
-    let first: Vec<_> = found.iter().map(|row| &row[0][..]).collect();
-    assert_eq!(first, ["sim_seed", "1", "2", "3", "median", "min", "max"]);
-    assert!(found.iter().all(|row| row.len() == found[0].len()));
-    let tasks = found[0].iter().position(|name| name == "tasks");
-    assert_eq!(found[1][tasks.unwrap()], "1973");
-    let one = lines("sim fib 15 --processors 4 --csv");
-    assert_eq!(one, found[..2]);
-    let jobs = lines("sim fib 15 --processors 4 --instances 2 --csv");
-    let first: Vec<_> = jobs.iter().map(|row| &row[0][..]).collect();
-    assert_eq!(first, ["job", "0", "1", "median", "min", "max"]);
-}
-
-#[test]
 fn instances_arrive_at_given_times() {
     let line = "sim fib 15 --processors 4 --desire wsap --json";
     let found = json(&mut tidegate(&format!("{line} --arrivals at:2ms,0ms,1ms")));
