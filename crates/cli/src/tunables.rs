@@ -1,47 +1,28 @@
 //! `tidegate tunables`: lists all tuning parameters.
 
-use serde_json::{Value, json};
-use tidegate_policy::tunables::{Row, rows};
+use tidegate_policy::tunables::rows;
 
 use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{self, Table, Value as Cell};
-
-pub fn print(format: TableFormat) -> Result<(), Failure> {
-    let rows = rows();
-    if format.json {
-        return output::print_json(&rows.iter().map(to_json).collect());
-    }
-    table(&rows).print(format)
-}
+use tidegate_command::output::Value as Cell;
+use tidegate_command::output::sheet::{Column, Field, Sheet};
 
 /// Puts the most important columns first.
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new([
+pub fn print(format: TableFormat) -> Result<(), Failure> {
+    let columns = [
         "name", "default", "variable", "unit", "basis", "range", "reason",
-    ]);
-    for row in rows {
-        table.row([
-            row.name.into(),
-            row.default.as_str().into(),
-            row.variable.map_or(Cell::Missing, Cell::from),
-            row.unit.to_string().into(),
-            row.basis.to_string().into(),
-            row.allowed.as_str().into(),
-            row.why.into(),
+    ];
+    let mut sheet = Sheet::new(&columns.map(|name| Column::new(name, name, Cell::Number)));
+    for row in rows() {
+        sheet.row([
+            Field::text(row.name),
+            Field::text(row.default),
+            row.variable.map_or(Field::NONE, Field::text),
+            Field::text(row.unit.to_string()),
+            Field::text(row.basis.to_string()),
+            Field::text(row.allowed),
+            Field::text(row.why),
         ]);
     }
-    table
-}
-
-fn to_json(row: &Row) -> Value {
-    json!({
-        "name": row.name,
-        "unit": row.unit.to_string(),
-        "range": row.allowed,
-        "default": row.default,
-        "variable": row.variable,
-        "basis": row.basis.to_string(),
-        "reason": row.why,
-    })
+    sheet.print(format, &[])
 }

@@ -6,14 +6,14 @@ use std::marker::PhantomData;
 
 use tidegate_sim::{Dag, Step};
 use tidegate_workloads::registry::{ENTRIES, Entry};
-use tidegate_workloads::{
-    Counted, Given, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated,
-};
+use tidegate_workloads::{Counted, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated};
+
+use crate::support::{Named, given};
 
 type Made = (u64, u64);
 
 /// A program's name, and the names and values of its parameters.
-type Case<'a> = (&'a str, &'a [(&'a str, &'a str)]);
+type Case<'a> = (&'a str, &'a Named<'a>);
 
 thread_local! {
     /// The forks and spawns that [`Counting`] has made on this thread.
@@ -103,15 +103,8 @@ impl SimulatedVisitor for Both {
     }
 }
 
-fn both(name: &str, named: &[(&str, &str)]) -> [Made; 2] {
-    let named = named
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.into()));
-    let given = Given {
-        named: named.collect(),
-        ..Given::default()
-    };
-    visit_simulated(name, Size::Tiny, &given, Both).unwrap()
+fn both(name: &str, named: &Named<'_>) -> [Made; 2] {
+    visit_simulated(name, Size::Tiny, &given(named), Both).unwrap()
 }
 
 fn agree(cases: &[Case<'_>]) {
