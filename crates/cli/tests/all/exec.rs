@@ -207,14 +207,6 @@ mod streams {
             .success()
             .stdout("--max|--help|--|-x|")
             .stderr("");
-        for (arguments, what) in [
-            ("--mx 1 true", "--mx"),
-            ("--max 0 true", "--max"),
-            ("--max 1", "<CMD>"),
-        ] {
-            let told = complaint(&mut home.tidegate(&format!("exec {arguments}")), 2);
-            assert!(told.contains(what), "{told}");
-        }
     }
 
     /// The standard library ignores SIGPIPE, and the program must not inherit that.

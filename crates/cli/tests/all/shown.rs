@@ -179,8 +179,15 @@ const OTHERS: &[&str] = &[
     "exec --weight 0 -- true",
     "exec --min 0 -- true",
     "exec --max -1 -- true",
+    "exec --max 0 true",
+    "exec --max 1",
     "exec --min 3 --max 2 -- true",
     "exec --how often -- true",
+    "top",
+    "top --every 1ms",
+    "top --every 2h",
+    "top --every 2",
+    "top --every soon",
 ];
 
 const RUN: &[&str] = &[
@@ -217,6 +224,17 @@ const RUN: &[&str] = &[
     "run digest . --list --json",
     "run fib 10 --list",
     "run fib 12 --est-cycle 2s",
+    "run lufact C",
+    "run fib 15 --serial --workers 2",
+    "run fib 15 --serial --idle yield",
+    "run fib 15 --serial --share off",
+    "run fib 15 --serial --memory none",
+    "run fib 10 --steal half --queue chase-lev",
+    "run memfib 10 --steal half --memory dfdeques:k=64",
+    "run memfib --memory budget:1KiB,serial=2KiB",
+    "run fib 10 --svg never.svg",
+    "run series test --serial --svg never.svg",
+    "run series test --dot never --svg never",
 ];
 
 const COMPARE: &[&str] = &[
@@ -265,4 +283,8 @@ const SIM: &[&str] = &[
     "sim fib 12 --allotments 0ms:2 --pinned",
     "sim fib 12 --allotments 0ms:2 --memory dfdeques",
     "sim nothing",
+    "sim cachestress --cache 2TiB",
+    "sim fib 15 --processors 4 --topology tests/topologies/two_packages.txt",
+    "sim --processors 4 fib 15 --topology tests/topologies/two_packages.txt",
+    "sim jobs - --processors 4 --topology tests/topologies/two_packages.txt",
 ];

