@@ -4,16 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use tidegate_command::arguments::{Deferred, Format, TableFormat};
-use tidegate_command::output::describe;
 
 use crate::arguments::{
-    AFTER_REPLAY, CompareArguments, ExecArguments, MachineArguments, ReplayArguments, RunArguments,
-    SimArguments,
+    AFTER_REPLAY, CompareArguments, ExecArguments, MachineArguments, ReplayArguments,
 };
 use crate::fan::Programs;
-use crate::roster::Row;
+use crate::jobs::ListArguments;
+use crate::run::RunArguments;
+use crate::sim::SimArguments;
 use crate::top::TopArguments;
-use crate::{run, sim};
 
 /// Run and benchmark programs on the Tidegate work-stealing runtime.
 #[derive(Parser, Debug)]
@@ -33,11 +32,7 @@ human-readable output goes to standard error and --json is rejected.";
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Run a program, check its result, and report its times
-    #[command(
-        subcommand_value_name = "WORKLOAD",
-        disable_help_subcommand = true,
-        after_help = run::help()
-    )]
+    #[command(subcommand_value_name = "WORKLOAD", disable_help_subcommand = true)]
     Run(Deferred<RunArguments>),
     /// Benchmark a program on Tidegate and on other runtimes
     #[command(subcommand_value_name = "WORKLOAD", disable_help_subcommand = true)]
@@ -46,8 +41,7 @@ pub enum Command {
     #[command(
         subcommand_value_name = "WORKLOAD",
         subcommand_help_heading = "Instead of a workload",
-        disable_help_subcommand = true,
-        after_help = sim::help()
+        disable_help_subcommand = true
     )]
     Sim(Deferred<SimArguments>),
     /// Replay a recorded trace and check that every scheduling decision matches; or export a
@@ -61,8 +55,7 @@ pub enum Command {
     /// rationale
     Tunables(Deferred<TableFormat>),
     /// List running Tidegate jobs with their desire, share and usage
-    #[command(after_help = after_jobs())]
-    Jobs(Deferred<TableFormat>),
+    Jobs(Deferred<ListArguments>),
     /// Monitor running jobs (live view)
     #[command(after_help = AFTER_TOP)]
     Top(Deferred<TopArguments>),
@@ -96,28 +89,6 @@ nodes), size_bytes (of caches), cpus, children. If two kinds have the same CPUs,
 the other.
 
 Exit codes: 0 success, 2 invalid usage or value, 3 the file cannot be read.";
-
-fn after_jobs() -> String {
-    format!("{ABOUT_JOBS}{}\n{CODES_OF_JOBS}", describe(Row::FIELDS))
-}
-
-const ABOUT_JOBS: &str = "\
-`desire` is the number of processors that a job could use. `allotment` is the number that it is entitled to. \
-`in use` is the number of its running workers, whether or not each has a processor at the moment. `efficiency` is the \
-fraction of their time that goes into work. `weight` is the job's weight relative to others. Of a program that \
-`tidegate exec` runs, `in use` is the number of processors that it keeps busy, and the efficiency is unknown.
-
-Every active job is entitled to at least one processor. Allotments can therefore exceed the number of processors: \
-permanently if there are more active jobs than processors, and briefly after desires change. The allotment of a job \
-with a desire of 0 is not reserved; it is what the job would start with.
-
-This is a single snapshot. Only `tidegate top` shows whether a job is stalled.
-
-JSON: table (the path), why (how it was chosen), exists (whether there is a table), jobs: a list of
-";
-
-const CODES_OF_JOBS: &str =
-    "Exit codes: 0 success, even without a table; 2 invalid usage, 3 the table cannot be used.";
 
 const AFTER_TOP: &str = "\
 Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses; arrows, PgUp, \

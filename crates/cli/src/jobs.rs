@@ -3,13 +3,43 @@
 //! The command reads the table only once, so it can't report whether a job is stalled. It neither
 //! joins the table nor creates one.
 
+use clap::Args;
 use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};
 
 use crate::roster::{self, Row};
 use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output;
+use tidegate_command::output::{self, describe};
+
+#[derive(Args, Clone, Copy, Debug)]
+#[command(after_help = help())]
+pub struct ListArguments {
+    #[command(flatten)]
+    pub format: TableFormat,
+}
+
+fn help() -> String {
+    format!("{ABOUT}{}\n{CODES}", describe(Row::FIELDS))
+}
+
+const ABOUT: &str = "\
+`desire` is the number of processors that a job could use. `allotment` is the number that it is entitled to. \
+`in use` is the number of its running workers, whether or not each has a processor at the moment. `efficiency` is the \
+fraction of their time that goes into work. `weight` is the job's weight relative to others. Of a program that \
+`tidegate exec` runs, `in use` is the number of processors that it keeps busy, and the efficiency is unknown.
+
+Every active job is entitled to at least one processor. Allotments can therefore exceed the number of processors: \
+permanently if there are more active jobs than processors, and briefly after desires change. The allotment of a job \
+with a desire of 0 is not reserved; it is what the job would start with.
+
+This is a single snapshot. Only `tidegate top` shows whether a job is stalled.
+
+JSON: table (the path), why (how it was chosen), exists (whether there is a table), jobs: a list of
+";
+
+const CODES: &str =
+    "Exit codes: 0 success, even without a table; 2 invalid usage, 3 the table cannot be used.";
 
 pub fn print(format: TableFormat) -> Result<(), Failure> {
     let location = roster::find()?;

@@ -77,7 +77,7 @@ fn choose(command: Command) -> Result<ExitCode, Failure> {
         Command::Replay(Deferred(arguments)) => replay::run(&arguments),
         Command::Machine(Deferred(arguments)) => machine::print(&arguments),
         Command::Tunables(Deferred(format)) => tunables::print(format),
-        Command::Jobs(Deferred(format)) => jobs::print(format),
+        Command::Jobs(Deferred(arguments)) => jobs::print(arguments.format),
         Command::Top(Deferred(arguments)) => top::run(&arguments),
         Command::Table(Deferred(TableCommand::Check(format))) => table::check(format),
         Command::Exec(Deferred(arguments)) => return exec::run(arguments),

@@ -8,7 +8,7 @@ use tidegate::interval::Graph;
 use tidegate_workloads::trial::Check;
 use tidegate_workloads::{Counted, On, Recorded, Tidegate, Trial};
 
-use crate::arguments::PictureArguments;
+use super::pictures::PictureArguments;
 use tidegate_command::busy::Watch;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;

@@ -22,18 +22,49 @@ mod measure;
 mod pictures;
 mod report;
 
-use crate::arguments::RunArguments;
+use crate::arguments::TraceArguments;
+use clap::Args;
 pub use files::{Details, problems};
 use measure::{Plan, REPEAT, Run, Runs};
+use pictures::PictureArguments;
 use report::Report;
+use tidegate_command::arguments;
+use tidegate_command::arguments::{Chosen, Format, repetitions};
 use tidegate_command::failure::Failure;
-use tidegate_command::options::Options;
+use tidegate_command::options::{self, Flags, Options};
 use tidegate_command::output::{self, describe};
 use tidegate_command::stack;
 use tidegate_command::trial;
 
-/// Returns the end of the help.
-pub fn help() -> String {
+#[derive(Args, Debug)]
+#[command(after_help = help())]
+pub struct RunArguments {
+    #[command(subcommand)]
+    pub chosen: Chosen,
+    #[command(flatten)]
+    pub flags: Flags,
+    /// Number of measured runs; without this option a warm-up run comes first [default: 3]
+    #[arg(long, value_name = "R", global = true, value_parser = repetitions(), allow_negative_numbers = true)]
+    pub repeat: Option<u32>,
+    /// Also print CPU time, memory, the pool's counters and where the time went
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub stats: bool,
+    /// Run the serial version instead, on one thread without a pool
+    #[arg(long, global = true, conflicts_with_all = options::OF_POOLS)]
+    pub serial: bool,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
+    #[command(flatten)]
+    pub trace: TraceArguments,
+    /// Problem size, which sets the parameters' defaults: runs of milliseconds (tiny), of seconds
+    /// (small), or as published (paper); test, A and B are aliases of tiny, small and paper
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub size: arguments::Size,
+    #[command(flatten)]
+    pub format: Format,
+}
+
+fn help() -> String {
     let fields = describe(Report::FIELDS);
     format!(
         "\

@@ -1,9 +1,11 @@
 //! Writes pictures of a program's intervals to files.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use tidegate::interval::Graph;
 use tidegate_workloads::registry::ENTRIES;
 
-use crate::arguments::PictureArguments;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{find_room, show_count, to_stderr, write_file};
 use tidegate_command::standard::shown_output;
@@ -12,6 +14,18 @@ use tidegate_command::standard::shown_output;
 const MANY: usize = 2_000;
 
 const PICTURE: &str = "a picture";
+
+/// The options of `run` that write the task graph and the timeline to files.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PictureArguments {
+    /// Run once more, record all intervals, and write their order to FILE as a Graphviz graph; -
+    /// for standard output
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
+    pub dot: Option<PathBuf>,
+    /// Like --dot, but draw a timeline of which worker ran which interval; - for standard output
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
+    pub svg: Option<PathBuf>,
+}
 
 impl PictureArguments {
     /// Returns whether to draw any pictures.

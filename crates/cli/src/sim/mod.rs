@@ -22,7 +22,9 @@ mod runs;
 mod sheet;
 mod subject;
 
-use crate::arguments::{SimArguments, Simulation};
+use clap::Args;
+
+use crate::arguments::{SimulatedMachine, Simulation};
 use experiment::Done;
 use head::Head;
 use report::Report;
@@ -35,8 +37,16 @@ pub use experiment::Experiment;
 pub use processors::Processors;
 pub use runs::{Figures, Runs};
 
-/// Returns the end of the help.
-pub fn help() -> String {
+#[derive(Args, Debug)]
+#[command(after_help = help())]
+pub struct SimArguments {
+    #[command(subcommand)]
+    pub simulation: Simulation,
+    #[command(flatten)]
+    pub machine: SimulatedMachine,
+}
+
+fn help() -> String {
     let (head, single) = (describe(Head::FIELDS), describe(Report::FIELDS));
     let tables = describe(Runs::FIELDS);
     let [shared, rows] = sheet::help();
