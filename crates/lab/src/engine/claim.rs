@@ -23,7 +23,8 @@ pub struct Claim {
 }
 
 /// Describes the figures that contradict a claim.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(rename_all = "kebab-case")]
 pub enum Refuted {
     /// Figures of at least this value, because the source reports a smaller one.
     AtLeast(f64),

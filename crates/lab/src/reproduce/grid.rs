@@ -7,7 +7,9 @@ use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount, VictimPolicy
 use tidegate_sim::Width;
 
 use tidegate_command::failure::Failure;
+use toml::Value;
 
+use super::measured::{Named, View};
 use super::observed::Observed;
 use super::page::{Chart, Line, Point};
 use super::real;
@@ -104,6 +106,17 @@ impl Rule {
 }
 
 impl Load {
+    /// Reads a load's name.
+    pub fn of(name: &str) -> Self {
+        let (processors, instances) = name.split_once('-').unwrap_or((name, "1"));
+        let [processors, instances] =
+            [processors, instances].map(|number| number.parse().expect("a number"));
+        Self {
+            processors,
+            instances,
+        }
+    }
+
     /// Returns the name as in the thesis: the number of processors and, if there is more than one
     /// instance, a dash and the number of instances.
     pub fn name(self) -> String {
@@ -146,6 +159,101 @@ impl Plan {
         let (name, work_in_full, load_name) = (work.name, work.in_full(), load.name());
         let rule_name = &rule.name;
         format!("{place}/{name}/{work_in_full}/{rule_name}/{rule_in_full}/{load_name}")
+    }
+}
+
+impl Plan {
+    /// Returns the cells on the simulated machine `place`, which `settings` describes with a given
+    /// number of processors. Figures refer to a cell by `on`, program, rule and load.
+    pub fn on_machine(
+        &self,
+        on: &str,
+        place: &str,
+        settings: impl Fn(usize) -> tidegate_sim::Settings,
+    ) -> Vec<Named<Observed>> {
+        // A machine of thousands of processors takes milliseconds to describe, and is in many cells.
+        let machine = |load: &Load| (load.processors, settings(load.processors));
+        let machines: BTreeMap<_, _> = self.loads.iter().map(machine).collect();
+        let cell = |(rule, work, load): (&Rule, &Work, Load)| {
+            let machine = machines[&load.processors].clone();
+            let case = Case {
+                work: work.clone(),
+                settings: tidegate_sim::Settings {
+                    idle: rule.idle,
+                    steal: rule.steal,
+                    victim: rule.victim.unwrap_or(machine.victim),
+                    memory: rule.memory.unwrap_or(MemoryPolicy::None),
+                    cycle: rule.desire.map_or(machine.cycle, |(_, cycle)| cycle),
+                    ..machine
+                },
+                instances: load.instances,
+                width: match rule.desire {
+                    Some((desire, _)) => Width::Desired(desire),
+                    None => Width::Fixed(load.processors),
+                },
+            };
+            let full = Self::name(place, (rule, work, load));
+            let run = Cell::new(full, move |run| case.observe(run));
+            (Self::short(on, (rule, work, load)), run)
+        };
+        self.cells().map(cell).collect()
+    }
+
+    /// Returns the cells on this machine.
+    pub fn here(&self) -> Result<Vec<Named<Observed>>, Failure> {
+        let processes = real::Processes::new()?;
+        let cell = |(rule, work, load): (&Rule, &Work, Load)| {
+            let short = Self::short("here", (rule, work, load));
+            let full = Self::name("here", (rule, work, load));
+            let (processes, rule, work) = (processes.clone(), rule.clone(), work.clone());
+            let run = Cell::new(full, move |run| processes.observe(&rule, &work, load, run));
+            (short, run)
+        };
+        Ok(self.cells().map(cell).collect())
+    }
+
+    fn short(on: &str, (rule, work, load): (&Rule, &Work, Load)) -> String {
+        format!("{on}/{}/{}/{}", work.name, rule.name, load.name())
+    }
+}
+
+/// The time of an instance of a program.
+pub fn seconds(v: View<'_, Observed>, cell: &str) -> f64 {
+    v.median(cell, |run| run.seconds)
+}
+
+/// The time of `{work}`, or the mean over these programs, under `{rule}` by the mean over the rules
+/// of the list `{unit}` (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.2).
+/// `{rules}` names the list of all rules. Programs that `--only` left out do not count.
+pub fn in_units(v: View<'_, Observed>) -> f64 {
+    const CELL: &str = "{on}/{work}/{rule}/{load}";
+    let rules = &v.lists[&v.fill("{rules}")];
+    let of = |rule: &Value| {
+        rules
+            .iter()
+            .position(|known| known == rule)
+            .expect("a rule")
+    };
+    let unit: Vec<usize> = v.lists[&v.fill("{unit}")].iter().map(of).collect();
+    let this = v.fill("{rule}");
+    let this = rules
+        .iter()
+        .position(|rule| rule["rule"].as_str() == Some(&this));
+    let under = |v: View<'_, Observed>, rule| v.with("", rule, |v| seconds(v, CELL));
+    let is_under = |v: View<'_, Observed>, rule| v.with("", rule, |v| v.is_measured(CELL));
+    let works = v.each("work", |v| {
+        let is_whole = rules.iter().all(|rule| is_under(v, rule));
+        is_whole.then(|| rules.iter().map(|rule| under(v, rule)).collect())
+    });
+    let works: Vec<Vec<f64>> = works.into_iter().flatten().collect();
+    let relative = works.iter().map(|times| {
+        let mean = unit.iter().map(|rule| times[*rule]).sum::<f64>() / unit.len() as f64;
+        times[this.expect("a rule")] / mean / works.len() as f64
+    });
+    if works.is_empty() {
+        f64::NAN
+    } else {
+        relative.sum()
     }
 }
 
@@ -244,19 +352,8 @@ impl Grid {
         }
     }
 
-    /// Makes the mean time under these rules the unit of aggregated times.
-    pub fn in_units_of(self, names: &[&str]) -> Self {
-        let unit = names.iter().map(|name| self.rule(name)).collect();
-        Self { unit, ..self }
-    }
-
     pub fn plan(&self) -> &Plan {
         &self.plan
-    }
-
-    /// Whether the cell with these indices of rule, program and load was run.
-    pub fn is_measured(&self, (rule, work, load): (usize, usize, usize)) -> bool {
-        !self.runs(rule, work, load).is_empty()
     }
 
     fn runs(&self, rule: usize, work: usize, load: usize) -> &[Observed] {
@@ -275,11 +372,6 @@ impl Grid {
 
     pub fn seconds(&self, rule: usize, work: usize, load: usize) -> Sample {
         self.sample((rule, work, load), |observed| observed.seconds)
-    }
-
-    /// Returns the time under a rule, relative to the mean time under the rules that form the unit.
-    fn relative(&self, rule: usize, work: usize, load: usize) -> Interval {
-        self.aggregated_over(rule, &[work], load)
     }
 
     /// Returns the aggregated time under a rule: its time relative to the mean time under the rules
@@ -343,20 +435,6 @@ impl Grid {
         found.expect("a load of the plan")
     }
 
-    /// Draws a program's times under all rules, with the loads on the x axis.
-    pub fn chart_of(&self, work: usize) -> Chart {
-        let name = self.plan.works[work].name;
-        let line = |rule| self.line(rule, |load| self.relative(rule, work, load));
-        Chart {
-            title: name.to_owned(),
-            x: "processors - instances".to_owned(),
-            y: "time / mean".to_owned(),
-            labels: self.plan.loads.iter().map(|load| load.name()).collect(),
-            log: false,
-            lines: (0..self.plan.rules.len()).map(line).collect(),
-        }
-    }
-
     /// Draws the aggregated times, with the loads on the x axis.
     pub fn aggregated_chart(&self, title: &str) -> Chart {
         let line = |rule| self.line(rule, |load| self.aggregated(rule, load));
@@ -367,28 +445,6 @@ impl Grid {
             labels: self.plan.loads.iter().map(|load| load.name()).collect(),
             log: false,
             lines: (0..self.plan.rules.len()).map(line).collect(),
-        }
-    }
-
-    /// Draws the aggregated times, with the rules on the x axis and a line for each load.
-    pub fn sweep_chart(&self, title: &str, x: &str) -> Chart {
-        let rules = 0..self.plan.rules.len();
-        let line = |(number, load): (usize, &Load)| Line {
-            name: load.name(),
-            points: points(rules.clone().map(|rule| self.aggregated(rule, number))),
-        };
-        Chart {
-            title: title.to_owned(),
-            x: x.to_owned(),
-            y: "time / mean".to_owned(),
-            labels: self
-                .plan
-                .rules
-                .iter()
-                .map(|rule| rule.name.clone())
-                .collect(),
-            log: false,
-            lines: self.plan.loads.iter().enumerate().map(line).collect(),
         }
     }
 
@@ -412,7 +468,7 @@ mod tests {
     use tidegate_workloads::Size;
 
     fn grid() -> Grid {
-        let work = |name| Work::new(name, name, Size::Tiny, &[]);
+        let work = |name| Work::new(name, name, Size::Tiny, "");
         let plan = Plan {
             rules: vec![Rule::new("fast", "none"), Rule::new("slow", "yield")],
             works: vec![work("short"), work("long")],
@@ -448,8 +504,5 @@ mod tests {
             (names, chart.labels),
             (vec!["fast", "slow"], vec!["8-2".to_owned()])
         );
-        let swept = grid().sweep_chart("all", "rule");
-        assert_eq!(swept.labels, ["fast", "slow"]);
-        assert_eq!(swept.lines[0].points[1].y, 1.25);
     }
 }

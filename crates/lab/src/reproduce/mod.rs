@@ -7,16 +7,19 @@
 mod adaptive;
 mod grid;
 mod intervals;
+mod measured;
 mod memory;
 mod multi_steal;
 mod observed;
 pub mod page;
+mod paper;
 mod print;
 mod real;
 mod scaling;
 mod simulated;
 mod slowed;
 mod two_level;
+mod units;
 
 use std::fmt;
 

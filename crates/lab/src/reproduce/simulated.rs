@@ -14,8 +14,8 @@ pub struct Work {
     pub name: &'static str,
     pub program: &'static str,
     pub size: Size,
-    /// Parameters whose values differ from the defaults for the size.
-    pub given: &'static [(&'static str, &'static str)],
+    /// Parameters whose values differ from the defaults for the size, such as `n=16 form=join`.
+    pub given: String,
     /// Whether each run on a real machine has different data, generated from the run's seed.
     pub reseeded: bool,
     /// The factor by which the program's tasks are slower on a simulated machine than on this
@@ -24,17 +24,12 @@ pub struct Work {
 }
 
 impl Work {
-    pub fn new(
-        name: &'static str,
-        program: &'static str,
-        size: Size,
-        given: &'static [(&'static str, &'static str)],
-    ) -> Self {
+    pub fn new(name: &'static str, program: &'static str, size: Size, given: &str) -> Self {
         Self {
             name,
             program,
             size,
-            given,
+            given: given.to_owned(),
             reseeded: false,
             slower: 1.0,
         }
@@ -42,21 +37,17 @@ impl Work {
 
     /// Returns everything that the program's runs depend on, as a string.
     pub fn in_full(&self) -> String {
-        let given = self
-            .given
-            .iter()
-            .map(|(name, value)| format!("{name}={value} "));
-        let (program, size, slower) = (self.program, self.size, self.slower);
-        let given: String = given.collect();
-        format!("{program} {given}size={size:?} slower={slower}")
+        let (program, given, size, slower) = (self.program, &self.given, self.size, self.slower);
+        let space = if given.is_empty() { "" } else { " " };
+        format!("{program} {given}{space}size={size:?} slower={slower}")
     }
 
     pub fn given(&self) -> Given {
+        let pairs = self.given.split_whitespace();
+        let pairs = pairs.map(|pair| pair.split_once('=').expect("a name and a value"));
         Given {
-            named: self
-                .given
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+            named: pairs
+                .map(|(name, value)| (name.to_owned(), value.into()))
                 .collect(),
             ..Given::default()
         }

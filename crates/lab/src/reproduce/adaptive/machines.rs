@@ -8,22 +8,18 @@ use tidegate::machine::Topology;
 use tidegate_policy::{StealAmount, VictimPolicy};
 use tidegate_sim::Settings;
 
-use crate::reproduce::grid::Load;
-
-/// A machine, and how many of its processors the experiments use.
+/// A machine, and its number of processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub name: &'static str,
     what: &'static str,
-    few: &'static [usize],
-    pub all: usize,
+    all: usize,
 }
 
 /// Eight packages of ten cores.
 pub const MARS: Machine = Machine {
     name: "Mars",
     what: "8 Intel Xeon E7-8850 of 10 cores",
-    few: &[1, 5, 10, 20, 40],
     all: 80,
 };
 
@@ -31,38 +27,15 @@ pub const MARS: Machine = Machine {
 pub const SATURN: Machine = Machine {
     name: "Saturn",
     what: "4 AMD Opteron 6168 of 2 nodes of 6 cores",
-    few: &[1, 6, 12, 24],
     all: 48,
 };
+
+pub const MACHINES: [Machine; 2] = [MARS, SATURN];
 
 impl Machine {
     /// Returns the machine's name and description.
     pub fn told(&self) -> String {
         format!("{}, {}", self.name, self.what)
-    }
-
-    /// Returns a load of one program on the first `processors` processors.
-    pub fn alone(&self, processors: usize) -> Load {
-        Load {
-            processors,
-            instances: 1,
-        }
-    }
-
-    /// Returns loads of one, two and four programs on the whole machine.
-    pub fn full(&self) -> Vec<Load> {
-        let load = |instances| Load {
-            instances,
-            ..self.alone(self.all)
-        };
-        [1, 2, 4].map(load).into()
-    }
-
-    /// Returns loads of one program on parts of the machine, followed by the [`full`](Self::full)
-    /// loads.
-    pub fn loads(&self) -> Vec<Load> {
-        let few = self.few.iter().map(|&processors| self.alone(processors));
-        few.chain(self.full()).collect()
     }
 
     /// Describes a simulated machine with the first `processors` processors of this one, and with

@@ -3,10 +3,9 @@
 
 use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
 
-use super::claims::TUNED;
-use crate::engine::{Claim, Interval, Refuted};
-use crate::reproduce::page::{Chart, Finding, Line, Point, Section};
-use tidegate_command::output::show_ratio;
+use crate::engine::Interval;
+use crate::reproduce::page::{Chart, Line, Point, Section};
+use crate::reproduce::paper::{Paper, texts};
 
 /// The end of the chart in nanoseconds, slightly beyond the range of figure 5.11.
 const END: Nanos = 50_000_000;
@@ -15,8 +14,6 @@ const CALLS: usize = 40;
 /// The duration of an attempt to steal, in nanoseconds.
 const ATTEMPT: Nanos = 1_000;
 const MS: f64 = 1e6;
-/// In figure 5.11, the ratio of the start of the second short sleep to the start of the first.
-const PUBLISHED: f64 = 43.0 / 13.0;
 
 /// Returns the start and the length of each sleep of a thief that finds nothing.
 fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
@@ -51,31 +48,15 @@ fn short_sleeps() -> Vec<Nanos> {
     short.map(|pair| pair[1].0).collect()
 }
 
-pub fn finding() -> Finding {
-    let short = short_sleeps();
-    let ratio = match short[..] {
+/// The start of the second short sleep by that of the first.
+pub fn inserted_quanta() -> f64 {
+    match short_sleeps()[..] {
         [first, second, ..] => second as f64 / first as f64,
         _ => f64::NAN,
-    };
-    Claim::new(
-        "inserted-quanta",
-        "A worker that finds nothing sleeps only briefly at about 13 ms and at about 43 ms under \
-         quanta (the second by the first)",
-        "5.7, fig. 5.11",
-        // The range allows 5 %, because both published times are rounded to a millisecond.
-        0.95 * PUBLISHED..=1.05 * PUBLISHED,
-        Refuted::Outside(0.80 * PUBLISHED, 1.25 * PUBLISHED),
-    )
-    .published(PUBLISHED)
-    .finding(Interval::exact(ratio), show_ratio)
-    .because(
-        "The thesis does not print after how many inefficient quanta a normal one is inserted; the \
-         20 of this runtime were derived from this figure. Real sleeps end late, which moves both \
-         times, but not their ratio.",
-    )
+    }
 }
 
-pub fn section() -> Section {
+pub fn section(paper: &Paper) -> Section {
     let calls = |rule: &str| {
         let sleeps = sleeps(rule).take(CALLS).enumerate();
         line(
@@ -95,7 +76,7 @@ pub fn section() -> Section {
         log: false,
         lines,
     };
-    let backoffs = TUNED.iter().chain(&["pheet-original"]);
+    let backoffs = texts(&paper.lists["tuned"], "of").chain(["pheet-original"]);
     Section {
         title: "Sleeps by the rules".to_owned(),
         text: "How long a thief sleeps that finds nothing: under backoffs by the number of failures \
@@ -106,7 +87,7 @@ pub fn section() -> Section {
             chart(
                 "Sleeps of backoffs",
                 "failures in a row",
-                backoffs.map(|rule| calls(rule)).collect(),
+                backoffs.map(calls).collect(),
             ),
             chart(
                 "Sleeps over time",
@@ -129,19 +110,20 @@ fn line(name: &str, sleeps: impl Iterator<Item = (f64, Nanos)>) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Verdict;
 
     #[test]
     fn short_sleeps_match_figure_5_11() {
         let short = short_sleeps();
         let ms: Vec<u64> = short.iter().map(|time| time / 1_000_000).collect();
         assert_eq!(ms, [12, 40]);
-        assert_eq!(finding().verdict, Verdict::Agrees);
     }
 
     #[test]
     fn backoffs_grow_to_their_longest_sleep() {
-        let last = |rule| sleeps(rule).nth(CALLS).expect("a thief never gives up").1;
-        assert_eq!(TUNED.map(last), [500_000; 5]);
+        let paper = Paper::read(super::super::PAPER);
+        for rule in texts(&paper.lists["tuned"], "of") {
+            let last = sleeps(rule).nth(CALLS).expect("a thief never gives up");
+            assert_eq!(last.1, 500_000, "{rule}");
+        }
     }
 }

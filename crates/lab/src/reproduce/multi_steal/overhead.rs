@@ -23,12 +23,9 @@ pub struct Trial {
 pub struct Times([[Sample; 2]; 2]);
 
 fn works(size: Size) -> [Work; 2] {
-    let (fib, uts): (&[_], &[_]) = match size {
-        Size::Tiny => (
-            &[("n", "16")],
-            &[("tree", "tiny-binomial"), ("form", "spawn")],
-        ),
-        Size::Small | Size::Paper => (&[("n", "30")], &[("tree", "T3"), ("form", "spawn")]),
+    let (fib, uts): (&str, &str) = match size {
+        Size::Tiny => ("n=16", "tree=tiny-binomial form=spawn"),
+        Size::Small | Size::Paper => ("n=30", "tree=T3 form=spawn"),
     };
     [
         Work::new("fib 30", "fib", size, fib),

@@ -51,46 +51,41 @@ fn rules() -> Vec<Rule> {
 }
 
 /// Parameters whose values differ from the defaults for the size.
-type Parameters = &'static [(&'static str, &'static str)];
+type Parameters = &'static str;
 
 /// Phases that take only a few milliseconds, because thieves that never rest take long to simulate.
-const PHASES: Parameters = &[
-    ("rounds", "10"),
-    ("solo", "100000"),
-    ("steps", "2000000"),
-    ("tasks", "1024"),
-];
+const PHASES: Parameters = "rounds=10 solo=100000 steps=2000000 tasks=1024";
 
 /// Returns programs of different kinds: even and uneven trees, a loop, a recursion that begins
 /// serially, phases, and a factorization.
 fn works(size: Size) -> Vec<Work> {
     let parameters: [Parameters; 7] = match size {
         Size::Tiny => [
-            &[("n", "5"), ("k", "4"), ("r", "0")],
-            &[("tree", "tiny")],
-            &[("tree", "tiny-binomial"), ("b0", "100")],
-            &[("n", "64"), ("form", "join")],
-            &[],
-            &[],
-            &[],
+            "n=5 k=4 r=0",
+            "tree=tiny",
+            "tree=tiny-binomial b0=100",
+            "n=64 form=join",
+            "",
+            "",
+            "",
         ],
         Size::Small => [
-            &[("n", "9"), ("k", "4"), ("r", "0")],
-            &[("tree", "small")],
-            &[("tree", "tiny-binomial")],
-            &[("n", "16384"), ("steps", "100000"), ("form", "join")],
-            &[("n", "1000000")],
+            "n=9 k=4 r=0",
+            "tree=small",
+            "tree=tiny-binomial",
+            "n=16384 steps=100000 form=join",
+            "n=1000000",
             PHASES,
-            &[("n", "16"), ("block", "50")],
+            "n=16 block=50",
         ],
         Size::Paper => [
-            &[("n", "11"), ("k", "4"), ("r", "0")],
-            &[("tree", "T1")],
-            &[("tree", "T3")],
-            &[("n", "65536"), ("form", "join")],
-            &[("n", "10000000")],
+            "n=11 k=4 r=0",
+            "tree=T1",
+            "tree=T3",
+            "n=65536 form=join",
+            "n=10000000",
             PHASES,
-            &[("n", "50"), ("block", "100")],
+            "n=50 block=100",
         ],
     };
     let programs = [

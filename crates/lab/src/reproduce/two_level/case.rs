@@ -1,6 +1,5 @@
 //! The jobs that run together on the simulated machine, and the figures of their runs.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +7,7 @@ use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Outcome, Settings, Width};
 
 use super::job::{Arrival, CYCLE, Job, MS, PROCESSORS, mean_response, seconds, settings};
-use crate::engine::{Cell, Sample};
+use crate::engine::Cell;
 
 /// Instances of a job, and the machine that they run on.
 #[derive(Clone)]
@@ -110,7 +109,7 @@ impl Case {
     }
 
     /// Returns the name of the case's cell, which contains everything that the runs depend on.
-    pub fn name(&self) -> String {
+    fn name(&self) -> String {
         let Self {
             parts,
             job,
@@ -133,9 +132,8 @@ impl Case {
         )
     }
 
-    pub fn cell(&self) -> Cell<'static, Seen> {
-        let case = self.clone();
-        Cell::new(self.name(), move |run| Ok(case.observe(run)))
+    pub fn cell(self) -> Cell<'static, Seen> {
+        Cell::new(self.name(), move |run| Ok(self.observe(run)))
     }
 
     fn observe(&self, seed: u64) -> Seen {
@@ -171,42 +169,5 @@ impl Case {
                 Seen::of(&run(&times.collect::<Vec<_>>(), self.width))
             }
         }
-    }
-}
-
-/// The runs of cases, keyed by the cases' names.
-#[derive(Default)]
-pub struct Observed(BTreeMap<String, Vec<Seen>>);
-
-impl Observed {
-    pub fn new(cases: &[Case], runs: Vec<Vec<Seen>>) -> Self {
-        Self(cases.iter().map(Case::name).zip(runs).collect())
-    }
-
-    pub fn runs(&self, case: &Case) -> &[Seen] {
-        self.0.get(&case.name()).map_or(&[], Vec::as_slice)
-    }
-
-    pub fn sample(&self, case: &Case, figure: impl Fn(&Seen) -> f64) -> Sample {
-        Sample::new(self.runs(case).iter().map(figure))
-    }
-
-    pub fn response(&self, case: &Case) -> Sample {
-        self.sample(case, |seen| seen.response)
-    }
-
-    /// Returns the times until all processors had work. The sample is empty if that never happened
-    /// in some run.
-    pub fn all(&self, case: &Case) -> Sample {
-        let all: Option<Vec<f64>> = self.runs(case).iter().map(|seen| seen.all).collect();
-        Sample::new(all.unwrap_or_default())
-    }
-}
-
-#[cfg(test)]
-impl Observed {
-    /// Creates results in which each case has one made-up run.
-    pub fn made_up(cases: &[Case], seen: impl Fn(&Case) -> Seen) -> Self {
-        Self::new(cases, cases.iter().map(|case| vec![seen(case)]).collect())
     }
 }

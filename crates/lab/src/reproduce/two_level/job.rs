@@ -17,7 +17,6 @@ pub const PROCESSORS: usize = 16;
 pub const MS: Nanos = 1_000_000;
 /// The time between two estimates in the thesis, in milliseconds.
 pub const CYCLE: u64 = 5;
-pub const CHOLESKY: &str = "cholesky(2048,10000)";
 
 /// The arrival time of an instance, and how it gets processors.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +36,7 @@ pub struct Job {
     /// The number of processors with which each of `instances` instances takes `seconds` on
     /// average.
     processors: usize,
-    pub seconds: f64,
+    seconds: f64,
     instances: usize,
     run: Box<Run>,
     factor: OnceLock<f64>,
@@ -119,19 +118,8 @@ pub fn mean_response(outcome: &Outcome) -> f64 {
 }
 
 /// Returns a program of the thesis, under its published name.
-pub fn work(
-    name: &'static str,
-    program: &'static str,
-    given: &'static [(&'static str, &'static str)],
-) -> Work {
+pub fn work(name: &'static str, program: &'static str, given: &str) -> Work {
     Work::new(name, program, Size::Tiny, given)
-}
-
-pub fn cholesky(size: Size) -> &'static [(&'static str, &'static str)] {
-    match size {
-        Size::Tiny => &[("n", "256"), ("nonzeros", "500")],
-        Size::Small | Size::Paper => &[("n", "2048"), ("nonzeros", "10000")],
-    }
 }
 
 fn instances(work: &Work, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {

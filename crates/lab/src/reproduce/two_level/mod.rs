@@ -1,64 +1,45 @@
 //! Processors that move between jobs: the experiments of Siddhartha Sen, "Dynamic processor
 //! allocation for adaptively parallel work-stealing jobs", 2004, chapter 7.
 //!
-//! Each part of the experiment lists its [`Case`]s and shows their results. Each case becomes a
-//! cell.
+//! [`cases`] lists what runs on the simulated machine; the file of the paper has the claims, charts
+//! and tables.
 
-mod arrival;
-mod bound;
 mod case;
-mod cycle;
+mod cases;
+mod figures;
 mod job;
-mod late;
-mod overhead;
-mod phases;
 mod real;
-mod scale;
 mod series;
 
-use super::page::{Finding, Page, Section, Setting};
-use crate::arguments::Size;
-use crate::engine::{Cell, Session, Verdict};
-use case::{Case, Observed, Seen};
+use super::measured::Trial;
+use super::page::{Page, Setting};
+use super::paper::{Paper, Results};
+use crate::engine::Session;
+use figures::FIGURES;
 use tidegate_command::failure::Failure;
 
-/// A part of the experiment on the simulated machine.
-trait Part {
-    fn cases(&self) -> Vec<Case>;
-    fn findings(&self, observed: &Observed) -> Vec<Finding>;
-    fn sections(&self, observed: &Observed) -> Vec<Section>;
-}
+const PAPER: &str = concat!(
+    include_str!("../../../papers/two-level/claims.toml"),
+    include_str!("../../../papers/two-level/sections.toml"),
+    include_str!("../../../papers/two-level/real.toml"),
+);
 
 /// The maximum number of runs, as in the thesis.
 const RUNS: u64 = 5;
 
-fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {
-    vec![
-        Box::new(overhead::Overhead::new(size)),
-        Box::new(late::Late::new()),
-        Box::new(arrival::NewJob::new(size)),
-        Box::new(phases::Phases::new(size)),
-        Box::new(bound::Greedy::new(size)),
-        Box::new(scale::Scale::new(size)),
-    ]
-}
-
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
-    let runs = session.runs(RUNS);
-    let parts = if sim {
-        parts(session.size().into())
-    } else {
-        vec![]
-    };
-    let cases: Vec<Case> = parts.iter().flat_map(|part| part.cases()).collect();
-    let cells: Vec<Cell<'_, Seen>> = cases.iter().map(Case::cell).collect();
-    session.expect(&cells, runs);
+    let paper = Paper::read(PAPER);
+    let (size, runs) = (session.size(), session.runs(RUNS));
+    let cases = |paper| cases::all(paper, size.into());
+    let simulated = sim.then(|| {
+        let cells = cases(&paper).into_iter();
+        Trial::simulated(runs, cells.map(|(name, case)| (name, case.cell())))
+    });
     let here = real
-        .then(|| real::Here::new(session.size().into()))
+        .then(|| real::Here::new(size.into(), runs))
         .transpose()?;
-    if let Some(here) = &here {
-        here.expect(session, runs);
-    }
+    simulated.iter().for_each(|trial| trial.expect(session));
+    here.iter().for_each(|here| here.trial.expect(session));
     session.begin()?;
     let mut page = Page::new(
         "two-level",
@@ -67,24 +48,19 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
          jobs\", 2004, chapter 7",
     );
     page.made.push(Setting::new("runs", runs));
-    if sim {
+    if let Some(trial) = simulated {
         let machine = "16 processors where nothing else is said; tasks so long that jobs take as \
                        long as published; an estimate takes 20 us of a processor";
         page.made.push(Setting::new("simulated", machine));
-        let observed = Observed::new(&cases, session.side_by_side(&cells, runs)?);
-        for part in parts {
-            page.findings.extend(part.findings(&observed));
-            page.sections.extend(part.sections(&observed));
-        }
+        let mut results = Results::new(&paper, trial.measure(session)?, FIGURES, size);
+        let machines = cases::machines(&paper, size.into());
+        results.list("machine", machines.to_vec());
+        results.list("larger", machines[2..].to_vec());
+        page.findings = results.findings("sim");
+        page.sections = results.sections("sim");
     }
     if let Some(here) = here {
-        here.add(&mut page, session, runs)?;
-    }
-    if session.size() == Size::Tiny {
-        let findings = page.findings.into_iter();
-        page.findings = findings
-            .map(|finding| finding.unless(true, Verdict::TooSmall))
-            .collect();
+        here.add(&paper, &mut page, session)?;
     }
     Ok(page)
 }
@@ -95,9 +71,22 @@ fn wsap(efficiency: f64) -> tidegate_policy::DesirePolicy {
     rule.parse().expect("a rule of this program")
 }
 
-fn show(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio.abs() < 20.0 => format!("{ratio:.3}x"),
-        _ => format!("{ratio:.0}x"),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_and_figures_fit() {
+        let paper = Paper::read(PAPER);
+        let larger = paper.lists["machine"].clone();
+        paper.check(&["sim"], FIGURES, &[("larger", larger)]);
+        paper.check(&["real"], real::FIGURES, &[]);
+    }
+
+    /// The ideal is a lower bound on the response under any rule.
+    #[test]
+    fn ideal_response_matches_known_values() {
+        assert!((figures::ideal(9.73) - 0.757).abs() < 1e-3);
+        assert!((figures::ideal(13.68) - 0.714).abs() < 1e-3);
     }
 }

@@ -160,12 +160,12 @@ impl Variant {
     }
 }
 
-pub const fn given(locality: Locality) -> &'static [(&'static str, &'static str)] {
+pub const fn given(locality: Locality) -> &'static str {
     match locality {
-        Locality::Best => &[("locality", "best")],
-        Locality::Ignorant => &[("locality", "ignorant")],
-        Locality::Random => &[("locality", "random")],
-        Locality::Worst => &[("locality", "worst")],
+        Locality::Best => "locality=best",
+        Locality::Ignorant => "locality=ignorant",
+        Locality::Random => "locality=random",
+        Locality::Worst => "locality=worst",
     }
 }
 

@@ -172,16 +172,16 @@ fn keys() -> Vec<Key> {
 /// MonteCarlo, 3,400 for MolDyn, and one for each row of SOR. At size small, they have a tenth as
 /// many.
 fn work(key: Key, size: Size) -> Work {
-    let pieces: &[(&str, &str)] = match (key.program, size) {
-        (_, Size::Tiny) => &[],
-        ("series", Size::Small) => &[("pieces", "10000")],
-        ("series", Size::Paper) => &[("pieces", "100000")],
-        ("montecarlo", Size::Small) => &[("pieces", "6000")],
-        ("montecarlo", Size::Paper) => &[("pieces", "60000")],
-        ("sor", Size::Small) => &[("pieces", "150")],
-        ("sor", Size::Paper) => &[("pieces", "2000")],
-        ("moldyn", _) => &[("pieces", "22")],
-        _ => &[],
+    let pieces: &str = match (key.program, size) {
+        (_, Size::Tiny) => "",
+        ("series", Size::Small) => "pieces=10000",
+        ("series", Size::Paper) => "pieces=100000",
+        ("montecarlo", Size::Small) => "pieces=6000",
+        ("montecarlo", Size::Paper) => "pieces=60000",
+        ("sor", Size::Small) => "pieces=150",
+        ("sor", Size::Paper) => "pieces=2000",
+        ("moldyn", _) => "pieces=22",
+        _ => "",
     };
     let given = match key.contender {
         Contender::Hinted(locality) => given(locality),

@@ -1,105 +1,121 @@
 //! The experiments on this machine: each job is a process with its own pool.
 
-mod findings;
 mod jobs;
 
-use std::collections::BTreeMap;
-
-use super::super::page::{Page, Section, Setting};
-use crate::engine::{Cell, Sample, Session};
-use jobs::{Jobs, Ran, Runner};
+use crate::engine::Cell;
+use crate::engine::Session;
+use crate::engine::ratios::{farthest, greatest};
+use crate::reproduce::measured::{Figure, Trial, View};
+use crate::reproduce::page::{Page, Setting};
+use crate::reproduce::paper::{Paper, Results};
+use jobs::{Ran, Runner};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, Value};
 use tidegate_workloads::Size;
+use toml::Value;
+
+/// With fewer processors, the jobs' allotments can hardly differ, so some claims cannot be judged.
+const SEVERAL: usize = 4;
 
 /// The experiments that are possible with this machine's number of processors.
 pub struct Here {
     processors: usize,
-    cases: Vec<Jobs>,
-    runner: Runner,
-}
-
-struct Observed {
-    processors: usize,
-    runs: BTreeMap<String, Vec<Ran>>,
+    names: Vec<String>,
+    pub trial: Trial<Ran>,
 }
 
 impl Here {
-    pub fn new(size: Size) -> Result<Self, Failure> {
+    pub fn new(size: Size, runs: u64) -> Result<Self, Failure> {
         let processors = tidegate::machine::Machine::read().usable().len();
+        let runner = std::sync::Arc::new(Runner::new()?);
+        let all = jobs::all(size, processors);
+        let names = all.iter().map(|jobs| jobs.name.clone()).collect();
+        let cells = all.into_iter().map(|jobs| {
+            let (name, in_full) = (jobs.name.clone(), &jobs.in_full);
+            let full = format!("real/{name}/{in_full} processors={processors}");
+            let runner = runner.clone();
+            (name, Cell::new(full, move |_| runner.run(&jobs)))
+        });
         Ok(Self {
             processors,
-            cases: jobs::all(size, processors),
-            runner: Runner::new()?,
+            names,
+            trial: Trial::real(runs, cells),
         })
     }
 
-    fn cells(&self) -> Vec<Cell<'_, Ran>> {
-        let mut cells = Vec::new();
-        for jobs in &self.cases {
-            let Jobs { name, in_full, .. } = jobs;
-            let name = format!("real/{name}/{in_full} processors={}", self.processors);
-            cells.push(Cell::new(name, move |_| self.runner.run(jobs)));
-        }
-        cells
-    }
-
-    pub fn expect(&self, session: &Session, runs: u64) {
-        session.expect(&self.cells(), runs);
-    }
-
     /// Runs the cells and adds the results to the page.
-    pub fn add(&self, page: &mut Page, session: &Session, runs: u64) -> Result<(), Failure> {
-        let runs = session.in_turns(&self.cells(), runs)?;
-        let names = self.cases.iter().map(|jobs| jobs.name.clone());
-        let observed = Observed {
-            processors: self.processors,
-            runs: names.zip(runs).collect(),
-        };
-        page.made
-            .push(Setting::new("processors here", self.processors));
-        page.findings.extend(findings::all(&observed));
-        page.sections.push(self.section(&observed));
+    pub fn add(self, paper: &Paper, page: &mut Page, session: &Session) -> Result<(), Failure> {
+        let Self {
+            processors,
+            names,
+            trial,
+        } = self;
+        let mut results = Results::new(paper, trial.measure(session)?, FIGURES, session.size());
+        results.list("processors", vec![(processors as i64).into()]);
+        results.list("jobs", names.into_iter().map(Value::from).collect());
+        if processors < SEVERAL {
+            results.cannot.push("few processors");
+        }
+        page.made.push(Setting::new("processors here", processors));
+        let mut findings = results.findings("real");
+        if results.measured.runs("O2/P3/fib/fixed").is_empty() {
+            findings.retain(|finding| finding.id != "real-O1");
+        }
+        page.findings.extend(findings);
+        page.sections.extend(results.sections("real"));
         Ok(())
-    }
-
-    fn section(&self, observed: &Observed) -> Section {
-        let mut table = Table::new(["jobs", "response", "makespan", "power", "processors"])
-            .titled("Jobs on this machine");
-        for Jobs { name, .. } in &self.cases {
-            let known = |figure: fn(&Ran) -> f64, unit| {
-                Value::known(Some(observed.sample(name, figure).median()), unit)
-            };
-            let rounded = |figure: f64| Value::Number((figure * 1e3).round() / 1e3);
-            table.row([
-                Value::from(name.clone()),
-                known(Ran::response, Value::Seconds),
-                known(Ran::end, Value::Seconds),
-                known(Ran::power, rounded),
-                known(Ran::usage, rounded),
-            ]);
-        }
-        Section {
-            title: "On this machine".to_owned(),
-            text: "Each job is a process. Under \"sharing\" its pool asks for processors by the \
-                   rule of the thesis every 5 ms; halves and thirds are pools of a fixed size \
-                   that do not share. Processors are processor time by response, of the first \
-                   job. A pool of the runtime that is alone begins with all processors and not \
-                   with one, so O1 cannot be made here."
-                .to_owned(),
-            charts: vec![],
-            tables: vec![table],
-        }
     }
 }
 
-impl Observed {
-    fn sample(&self, name: &str, figure: impl Fn(&Ran) -> f64) -> Sample {
-        let runs = self.runs.get(name).map_or(&[][..], Vec::as_slice);
-        Sample::new(runs.iter().map(figure))
-    }
+type V<'a> = View<'a, Ran>;
 
-    fn response(&self, name: &str) -> Sample {
-        self.sample(name, Ran::response)
-    }
+pub const FIGURES: &[Figure<Ran>] = &[
+    ("response", |v| response(v, "{jobs}")),
+    ("end", |v| v.median("{jobs}", Ran::end)),
+    ("power", |v| v.median("{jobs}", Ran::power)),
+    ("usage", |v| v.median("{jobs}", Ran::usage)),
+    ("real-O2-slope", |v| {
+        let ratio = |v: V<'_>| response(v, "O2/{work}/1 ms") / response(v, "O2/{work}/5 ms");
+        greatest(&v.each("work", ratio))
+    }),
+    ("real-O2-none-at-5", |v| {
+        let ratio = |v: V<'_>| response(v, "O2/{work}/5 ms") / response(v, "O2/P3/{work}/fixed");
+        greatest(&v.each("work", ratio))
+    }),
+    ("by halves", |v| {
+        response(v, "{jobs}/sharing") / response(v, "{jobs}/halves")
+    }),
+    // If a job takes time T on one half, the response of three with static halves, where the third
+    // waits, is 4T/3 and the throughput 3/(2T).
+    ("real-P1-halves", |v| {
+        let sharing = v.median("P1/fib/sharing", Ran::power);
+        let alone = response(v, "P1/fib/halves");
+        sharing / (3.0 / (2.0 * alone) / (4.0 * alone / 3.0))
+    }),
+    ("by thirds", |v| {
+        let power = |jobs| v.median(jobs, Ran::power);
+        power("P1/fib/sharing{late}") / power("P1/fib/thirds{late}")
+    }),
+    ("real-P3-fixed", |v| {
+        let ratio = |v: V<'_>| response(v, "P3/{work}/sharing") / response(v, "O2/P3/{work}/fixed");
+        farthest(&v.each("work", ratio))
+    }),
+    ("real-P3-bound", |v| greatest(&v.each("work", by_bound))),
+];
+
+fn response(v: V<'_>, jobs: &str) -> f64 {
+    v.median(jobs, Ran::response)
+}
+
+/// A job's time by the greedy bound. The span of fib is a few calls, that of loopy one subtask.
+fn by_bound(v: V<'_>) -> f64 {
+    let time = response(v, "P3/{work}/sharing");
+    let usage = v.median("P3/{work}/sharing", Ran::usage);
+    let serial = response(v, "P3/{work}/serial");
+    let subtasks = 4.0 * v.number("processors");
+    let span = if v.fill("{work}") == "fib" {
+        0.0
+    } else {
+        serial / subtasks
+    };
+    time / (serial / usage.max(1.0) + span)
 }

@@ -1,0 +1,564 @@
+//! The file of a paper: its claims, and what its sections show.
+//!
+//! The file says which figure a claim, a line of a chart or a column of a table has, and gives
+//! values to it; the figure itself is code ([`Figure`]). Texts contain names of given values in
+//! braces, as in `{job}`, also with a number of decimals or a unit, as in `{published:.3}`; so they
+//! may name further figures, as in `{dear:ratio}`. Each line break and what follows it is a space.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tidegate_command::output::Table;
+use toml::{Table as Fields, Value};
+
+use super::measured::{Figure, Lists, Measured, View, fill};
+use super::page::{Chart, Finding, Line, Point, Section};
+use super::units::{cell, show};
+use crate::arguments::Size;
+use crate::engine::{Claim, Interval, Refuted, Verdict};
+
+#[derive(Deserialize)]
+pub struct Paper {
+    #[serde(skip)]
+    pub lists: Lists,
+    #[serde(default, rename = "lists")]
+    lists_of_items: Fields,
+    /// Columns that several tables have, by name.
+    #[serde(default)]
+    columns: BTreeMap<String, Vec<Entries>>,
+    /// Explanations that several claims have, by name.
+    #[serde(default)]
+    notes: BTreeMap<String, String>,
+    /// Words of the source, such as "worse", each with the ranges that they are taken to mean.
+    #[serde(default)]
+    words: BTreeMap<String, Fields>,
+    /// The unit of claims that name none.
+    unit: Option<String>,
+    #[serde(flatten)]
+    parts: BTreeMap<String, Part>,
+}
+
+/// Claims and sections that have figures of the same runs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    #[serde(default)]
+    claim: Vec<Fields>,
+    #[serde(default)]
+    section: Vec<SectionEntry>,
+}
+
+/// A claim of the source, which a figure can contradict.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Entry {
+    id: String,
+    /// One sentence that states the claim.
+    claim: String,
+    /// The section, figure or table of the source that contains it.
+    source: String,
+    published: Option<f64>,
+    agrees: [f64; 2],
+    refuted: Refuted,
+    /// The name of the figure; the claim's, if this is left out.
+    figure: Option<String>,
+    /// Values for the figure.
+    #[serde(default)]
+    with: Fields,
+    unit: Option<String>,
+    /// An explanation, or the name of a note.
+    #[serde(default)]
+    why: String,
+    /// The smallest size of the programs that shows the effect; small, if this is left out.
+    size: Option<String>,
+    /// The name of a circumstance in which the verdict cannot be told, or "always".
+    cannot: Option<String>,
+    /// The explanation in this circumstance.
+    why_not: Option<String>,
+    /// A wider interval cannot tell.
+    widest: Option<f64>,
+}
+
+/// What an item of a list may give in place of the claim.
+const OF_ITEMS: [&str; 7] = [
+    "published",
+    "agrees",
+    "refuted",
+    "word",
+    "why",
+    "source",
+    "size",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SectionEntry {
+    #[serde(default)]
+    each: Vec<String>,
+    title: String,
+    text: String,
+    #[serde(default)]
+    chart: Vec<ChartEntry>,
+    #[serde(default)]
+    table: Vec<TableEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChartEntry {
+    /// The chart is repeated for each item of these lists.
+    #[serde(default)]
+    each: Vec<String>,
+    title: String,
+    x: String,
+    y: String,
+    #[serde(default)]
+    log: bool,
+    /// The list of positions on the x axis.
+    over: String,
+    /// The label of a position, if it is not the item itself.
+    label: Option<String>,
+    /// Values for all figures of the chart.
+    #[serde(default)]
+    with: Fields,
+    lines: Vec<Entries>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableEntry {
+    #[serde(default)]
+    each: Vec<String>,
+    title: String,
+    /// The table has a row for each combination of these lists' items.
+    rows: Vec<String>,
+    #[serde(default)]
+    with: Fields,
+    columns: Columns,
+}
+
+/// The columns of a table, or their name.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Columns {
+    Named(String),
+    Own(Vec<Entries>),
+}
+
+/// A line or a column, or one for each item of a list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entries {
+    #[serde(default)]
+    each: Vec<String>,
+    title: String,
+    /// The name of the figure; a column without one has the text.
+    figure: Option<String>,
+    unit: Option<String>,
+    text: Option<String>,
+    /// A cell, and one that it is compared with; values, like those of `with`.
+    cell: Option<String>,
+    base: Option<String>,
+    #[serde(default)]
+    with: Fields,
+}
+
+/// The results of a part of a paper.
+pub struct Results<'a, R: 'static> {
+    paper: &'a Paper,
+    pub measured: Measured<R>,
+    figures: &'static [Figure<R>],
+    /// The paper's lists, and those that depend on the programs.
+    pub lists: Lists,
+    size: Size,
+    /// The circumstances that hold.
+    pub cannot: Vec<&'static str>,
+}
+
+impl Paper {
+    /// Reads a file that is part of this program.
+    pub fn read(text: &str) -> Self {
+        let mut paper: Self = toml::from_str(text).expect("a file of this program");
+        paper.lists = paper.lists_of_items.iter().map(list).collect();
+        paper
+    }
+
+    /// Returns a list of numbers.
+    pub fn numbers(&self, list: &str) -> impl Iterator<Item = u64> {
+        let numbers = self.lists[list].iter().map(Value::as_integer);
+        numbers.map(|number| number.expect("a number") as u64)
+    }
+
+    fn part(&self, name: &str) -> &Part {
+        let part = self.parts.get(name);
+        part.unwrap_or_else(|| panic!("{name} is a part of the paper"))
+    }
+
+    fn columns<'e>(&'e self, table: &'e TableEntry) -> &'e [Entries] {
+        match &table.columns {
+            Columns::Named(name) => &self.columns[name],
+            Columns::Own(columns) => columns,
+        }
+    }
+
+    /// Returns the claim with what the items of its lists give.
+    fn entry<R>(&self, fields: &Fields, view: View<'_, R>) -> Entry {
+        let mut fields = fields.clone();
+        fields.remove("each");
+        for name in OF_ITEMS {
+            if let Some(value) = view.find(name) {
+                fields.insert(name.to_owned(), value.clone());
+            }
+        }
+        if let Some(word) = fields.remove("word") {
+            let ranges = &self.words[word.as_str().expect("a word")];
+            for (name, range) in ranges {
+                fields.entry(name).or_insert(range.clone());
+            }
+        }
+        let entry = Entry::deserialize(Value::Table(fields.clone()));
+        entry.unwrap_or_else(|error| panic!("{fields:?}: {error}"))
+    }
+}
+
+/// Reads a list of items, or of values under another name than the list's.
+fn list((name, items): (&String, &Value)) -> (String, Vec<Value>) {
+    let items = match items {
+        Value::Table(named) => {
+            let (name, values) = named.iter().next().expect("a name of values");
+            items_of(name, values.as_array().expect("values").clone())
+        }
+        items => items.as_array().expect("a list").clone(),
+    };
+    (name.clone(), items)
+}
+
+/// Gives a name to values.
+pub fn items_of(name: &str, values: impl IntoIterator<Item = impl Into<Value>>) -> Vec<Value> {
+    values
+        .into_iter()
+        .map(|value| Value::Table([(name.to_owned(), value.into())].into_iter().collect()))
+        .collect()
+}
+
+/// Returns a text of each item.
+pub fn texts<'a>(items: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a str> {
+    items
+        .iter()
+        .map(move |item| item[name].as_str().expect("a text"))
+}
+
+/// Passes each combination of items of lists.
+fn through<R>(view: View<'_, R>, lists: &[String], each: &mut dyn FnMut(View<'_, R>)) {
+    let [first, rest @ ..] = lists else {
+        return each(view);
+    };
+    let list = view.fill(first);
+    for item in view.list(&list) {
+        view.with(&list, item, |view| through(view, rest, each));
+    }
+}
+
+fn lists(fields: &Fields) -> Vec<String> {
+    let each = fields.get("each").cloned();
+    each.map_or_else(Vec::new, |each| each.try_into().expect("names of lists"))
+}
+
+fn prose(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl<'a, R> Results<'a, R> {
+    pub fn new(
+        paper: &'a Paper,
+        measured: Measured<R>,
+        figures: &'static [Figure<R>],
+        size: Size,
+    ) -> Self {
+        Self {
+            paper,
+            measured,
+            figures,
+            lists: paper.lists.clone(),
+            size,
+            cannot: vec![],
+        }
+    }
+
+    /// Sets a list that depends on the programs or on the machine.
+    pub fn list(&mut self, name: &str, items: Vec<Value>) {
+        self.lists.insert(name.to_owned(), items);
+    }
+
+    fn figure(&self, name: &str) -> fn(View<'_, R>) -> f64 {
+        let found = self.figures.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("{name} is a figure")).1
+    }
+
+    /// Judges the claims of a part.
+    pub fn findings(&self, part: &str) -> Vec<Finding> {
+        let mut findings = vec![];
+        self.measured.view(&self.lists, |view| {
+            for fields in &self.paper.part(part).claim {
+                through(view, &lists(fields), &mut |view| {
+                    let entry = self.paper.entry(fields, view);
+                    let with = Value::Table(entry.with.clone());
+                    let published = Value::Float(entry.published.unwrap_or(f64::NAN));
+                    findings.push(view.with("published", &published, |view| {
+                        view.with("", &with, |view| self.finding(&entry, view))
+                    }));
+                });
+            }
+        });
+        findings
+    }
+
+    fn finding(&self, entry: &Entry, view: View<'_, R>) -> Finding {
+        let id = view.fill(&entry.id);
+        let cannot = entry.cannot.as_deref();
+        let always = cannot == Some("always");
+        let has_figure = entry.figure.is_some() || !always;
+        let ours = if has_figure {
+            let name = entry.figure.as_ref().unwrap_or(&entry.id);
+            view.interval(self.figure(&view.fill(name)))
+        } else {
+            Interval::exact(f64::NAN)
+        };
+        let is_so = always || cannot.is_some_and(|cannot| self.cannot.contains(&cannot));
+        let claim = entry.judged(id, self.text(&entry.claim, view));
+        let why = entry
+            .why_not
+            .as_ref()
+            .filter(|_| is_so)
+            .unwrap_or(&entry.why);
+        let why = self.paper.notes.get(why).unwrap_or(why);
+        let show = show(self.unit(entry));
+        let mut finding = claim.finding(ours, show).because(self.text(why, view));
+        if !has_figure {
+            finding.verdict = Verdict::CannotTell;
+        }
+        let is_wide = entry.widest.is_some_and(|most| ours.high - ours.low > most);
+        let is_too_small = match entry.size.as_deref() {
+            Some("tiny") => false,
+            Some("paper") => self.size != Size::Paper,
+            _ => self.size == Size::Tiny,
+        };
+        finding
+            .unless(is_so || is_wide, Verdict::CannotTell)
+            .unless(is_too_small, Verdict::TooSmall)
+    }
+
+    fn unit<'e>(&'e self, entry: &'e Entry) -> &'e str {
+        let unit = entry.unit.as_ref().or(self.paper.unit.as_ref());
+        unit.map_or("ratio", String::as_str)
+    }
+
+    /// Fills in given values and further figures.
+    fn text(&self, text: &str, view: View<'_, R>) -> String {
+        fill(&prose(text), |name| {
+            let Some((name, unit)) = name.split_once(':') else {
+                return view.fill(&format!("{{{name}}}"));
+            };
+            let figure = || view.interval(self.figure(name));
+            let given = view.find(name).map(|_| Interval::exact(view.number(name)));
+            let interval = given.unwrap_or_else(figure);
+            if let Some(Ok(decimals)) = unit.strip_prefix('.').map(str::parse) {
+                return format!("{:.*}", decimals, interval.value);
+            }
+            match unit.strip_prefix("median ") {
+                Some(unit) => show(unit)(interval.value),
+                None => interval.show(show(unit)),
+            }
+        })
+    }
+
+    /// Draws the sections of a part.
+    pub fn sections(&self, part: &str) -> Vec<Section> {
+        let mut sections = vec![];
+        self.measured.view(&self.lists, |view| {
+            for section in &self.paper.part(part).section {
+                through(view, &section.each, &mut |view| {
+                    sections.push(self.section(section, view));
+                });
+            }
+        });
+        sections
+    }
+
+    fn section(&self, entry: &SectionEntry, view: View<'_, R>) -> Section {
+        let mut section = Section {
+            title: self.text(&entry.title, view),
+            text: self.text(&entry.text, view),
+            charts: vec![],
+            tables: vec![],
+        };
+        for chart in &entry.chart {
+            let with = Value::Table(chart.with.clone());
+            through(view, &chart.each, &mut |view| {
+                let drawn = view.with("", &with, |view| self.chart(chart, view));
+                section.charts.push(drawn);
+            });
+        }
+        for table in &entry.table {
+            let with = Value::Table(table.with.clone());
+            through(view, &table.each, &mut |view| {
+                let drawn = view.with("", &with, |view| self.table(table, view));
+                section.tables.push(drawn);
+            });
+        }
+        section
+    }
+
+    fn chart(&self, entry: &ChartEntry, view: View<'_, R>) -> Chart {
+        let over = view.fill(&entry.over);
+        let label = entry.label.clone();
+        let label = label.unwrap_or_else(|| format!("{{{over}}}"));
+        let mut lines = vec![];
+        self.entries(&entry.lines, view, &mut |line, view| {
+            let figure = line.figure.as_ref().expect("a line has a figure");
+            let figure = self.figure(&view.fill(figure));
+            let values = view.each(&over, |view| view.interval(figure));
+            let points = values.into_iter().enumerate();
+            lines.push(Line {
+                name: self.text(&line.title, view),
+                points: points
+                    .filter_map(|(x, y)| Point::new(x as f64, y))
+                    .collect(),
+            });
+        });
+        Chart {
+            title: self.text(&entry.title, view),
+            x: self.text(&entry.x, view),
+            y: self.text(&entry.y, view),
+            labels: view.each(&over, |view| self.text(&label, view)),
+            log: entry.log,
+            lines,
+        }
+    }
+
+    fn table(&self, entry: &TableEntry, view: View<'_, R>) -> Table {
+        let all = self.paper.columns(entry);
+        let mut columns = vec![];
+        self.entries(all, view, &mut |column, view| {
+            columns.push(self.text(&column.title, view));
+        });
+        let mut table = Table::new(columns).titled(self.text(&entry.title, view));
+        through(view, &entry.rows, &mut |view| {
+            let mut cells = vec![];
+            self.entries(all, view, &mut |column, view| {
+                cells.push(match (&column.figure, &column.unit) {
+                    (Some(figure), Some(unit)) => cell(unit, view.value(self.figure(figure))),
+                    _ => {
+                        let text = column.text.as_ref().unwrap_or(&column.title);
+                        match self.text(text, view) {
+                            text if text.contains("NaN") => {
+                                tidegate_command::output::Value::Missing
+                            }
+                            text => text.as_str().into(),
+                        }
+                    }
+                });
+            });
+            table.row(cells);
+        });
+        table
+    }
+
+    /// Passes each line or column with its values.
+    fn entries(
+        &self,
+        entries: &[Entries],
+        view: View<'_, R>,
+        then: &mut dyn FnMut(&Entries, View<'_, R>),
+    ) {
+        for entry in entries {
+            let mut with = entry.with.clone();
+            for (name, cell) in [("cell", &entry.cell), ("base", &entry.base)] {
+                with.extend(cell.clone().map(|cell| (name.to_owned(), cell.into())));
+            }
+            let with = Value::Table(with);
+            through(view, &entry.each, &mut |view| {
+                view.with("", &with, |view| then(entry, view));
+            });
+        }
+    }
+}
+
+impl Entry {
+    fn judged(&self, id: String, what: String) -> Claim {
+        let [low, high] = self.agrees;
+        let claim = Claim::new(id, what, &self.source, low..=high, self.refuted);
+        match self.published {
+            Some(published) => claim.published(published),
+            None => claim,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Paper {
+    /// Checks that these parts and the code name the same figures, and that each claim agrees with
+    /// its published figure and is contradicted by a figure at the end of what refutes it.
+    pub fn check<R>(&self, parts: &[&str], figures: &[Figure<R>], more: &[(&str, Vec<Value>)]) {
+        let mut lists = self.lists.clone();
+        lists.extend(
+            more.iter()
+                .map(|(name, list)| ((*name).to_owned(), list.clone())),
+        );
+        let mut named = std::collections::BTreeSet::new();
+        let mut texts: Vec<String> = self.notes.values().cloned().collect();
+        Measured::<R>::of([]).view(&lists, |view| {
+            for fields in parts.iter().flat_map(|part| &self.part(part).claim) {
+                through(view, &self::lists(fields), &mut |view| {
+                    let entry = self.entry(fields, view);
+                    entry.check();
+                    let of_id = (entry.cannot.as_deref() != Some("always")).then_some(&entry.id);
+                    let figure = entry.figure.as_ref().or(of_id);
+                    named.extend(figure.map(|figure| view.fill(figure)));
+                    texts.extend([entry.claim, entry.why, entry.why_not.unwrap_or_default()]);
+                });
+            }
+        });
+        for section in parts.iter().flat_map(|part| &self.part(part).section) {
+            texts.push(section.text.clone());
+            let charts = section.chart.iter().map(|chart| &chart.lines);
+            let charts = charts.map(|lines| &lines[..]);
+            let tables = section.table.iter().map(|table| self.columns(table));
+            for entry in charts.chain(tables).flatten() {
+                named.extend(entry.figure.clone());
+                texts.extend(entry.text.clone());
+            }
+        }
+        named.retain(|name| !name.contains('{'));
+        let texts = prose(&texts.join(" "));
+        let names = figures.iter().map(|(name, _)| (*name).to_owned());
+        let items = || {
+            lists
+                .values()
+                .flatten()
+                .filter_map(|item| item.get("figure"))
+        };
+        let told = names.clone().filter(|name| {
+            let is_item = items().any(|item| item.as_str() == Some(name));
+            is_item || texts.contains(&format!("{{{name}:"))
+        });
+        named.extend(told.collect::<Vec<_>>());
+        assert_eq!(named, names.collect());
+    }
+}
+
+#[cfg(test)]
+impl Entry {
+    fn check(&self) {
+        let claim = self.judged(String::new(), String::new());
+        let verdict = |figure| claim.judge(Interval::exact(figure));
+        if let Some(published) = self.published {
+            assert_eq!(verdict(published), Verdict::Agrees, "{}", self.id);
+        }
+        let end = match self.refuted {
+            Refuted::AtLeast(end) | Refuted::AtMost(end) => end,
+            Refuted::Outside(low, _) => low.next_down(),
+        };
+        assert_eq!(verdict(end), Verdict::Contradicts, "{}", self.id);
+    }
+}
