@@ -424,11 +424,6 @@ impl Grid {
         found.expect("a rule of the plan")
     }
 
-    pub fn work(&self, program: &str) -> Option<usize> {
-        let mut works = self.plan.works.iter();
-        works.position(|work| work.name == program)
-    }
-
     pub fn load(&self, name: &str) -> usize {
         let mut loads = self.plan.loads.iter();
         let found = loads.position(|load| load.name() == name);

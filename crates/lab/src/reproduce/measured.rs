@@ -110,8 +110,12 @@ impl<R> Measured<R> {
         Self(cells.into_iter().collect())
     }
 
+    pub fn find(&self, cell: &str) -> Option<&[R]> {
+        self.0.get(cell).map(Vec::as_slice)
+    }
+
     pub fn runs(&self, cell: &str) -> &[R] {
-        let runs = self.0.get(cell);
+        let runs = self.find(cell);
         runs.unwrap_or_else(|| panic!("{cell} is a cell of the experiment"))
     }
 

@@ -170,7 +170,7 @@ pub struct Results<'a, R: 'static> {
     figures: &'static [Figure<R>],
     /// The paper's lists, and those that depend on the programs.
     pub lists: Lists,
-    size: Size,
+    pub size: Size,
     /// The circumstances that hold.
     pub cannot: Vec<&'static str>,
 }

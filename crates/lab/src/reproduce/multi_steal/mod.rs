@@ -1,22 +1,37 @@
 //! How many tasks a thief takes: the experiments of Adnan and Sato, "Dynamic multiple work stealing
 //! strategy for flexible load balancing", 2012.
-//!
-//! [`programs`] defines the programs, strategies and processors of each figure, [`results`] looks
-//! up measurements, [`findings`] judges the claims, and [`sections`] draws the figures.
 
-mod findings;
-mod overhead;
+mod figures;
 mod programs;
-mod real;
-mod results;
-mod sections;
-mod simulated;
 mod states;
 mod trees;
 
-use super::page::{Page, Setting};
-use crate::engine::Session;
+use std::time::Duration;
+
+use tidegate::machine::Machine;
 use tidegate_command::failure::Failure;
+use tidegate_command::output::show_nanos;
+use tidegate_policy::{Nanos, VictimPolicy};
+use tidegate_sim::{Costs, Settings};
+use tidegate_workloads::{Runtime, Serial, Size};
+use toml::Value;
+
+use super::grid::Load;
+use super::measured::Trial;
+use super::observed::Observed;
+use super::page::{Page, Setting};
+use super::paper::{Paper, Results, items_of};
+use super::real::{Processes, spec};
+use crate::engine::{Cell, Session};
+use figures::{FIGURES, OVERHEAD};
+use programs::{fft, rule, strassen};
+
+const PAPER: &str = concat!(
+    include_str!("../../../papers/multi-steal/claims.toml"),
+    include_str!("../../../papers/multi-steal/sections.toml"),
+    include_str!("../../../papers/multi-steal/states.toml"),
+    include_str!("../../../papers/multi-steal/here.toml"),
+);
 
 /// The number of runs of programs that take about a second to simulate. The source does not state
 /// its number of runs.
@@ -25,25 +40,29 @@ const RUNS: u64 = 5;
 /// The number of runs of the trees and of fib, which take up to a minute each.
 const LONG_RUNS: u64 = 3;
 
-/// The strategies of the source: a thief takes the oldest task, a fixed number of tasks, or half of
-/// the tasks.
-const BOTTOMMOST: &str = "bottommost";
-const FIXED_2: &str = "fixed 2";
-const FIXED_4: &str = "fixed 4";
-const FIXED_8: &str = "fixed 8";
-const FIXED_16: &str = "fixed 16";
-const FIXED_20: &str = "fixed 20";
-const DYNAMIC: &str = "dynamic";
+/// The duration of a steal at the source's costs, which the source does not print. With this value,
+/// 24 workers spend 34 % of their time stealing on UTS A under "bottommost first", as in table 2.
+/// It covers the whole steal: in StackThreads/MP, the thief waits while its victim unwinds the
+/// stack. The cost to the victim itself is left out, because it depends on the frames that the
+/// victim keeps, not on the number of stolen tasks.
+const STEAL: Nanos = 7_600;
 
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
-    let trees = trees::Trial::new(session.size());
-    let simulated = sim.then(|| simulated::Trial::new(session));
-    let real = real.then(|| real::Trial::new(session)).transpose()?;
+    let paper = Paper::read(PAPER);
+    let trees = trees::trial(session.size());
+    let simulated = sim.then(|| (simulated(session), states::trial(session)));
+    let here = real.then(|| here(session)).transpose()?;
     trees.expect(session);
-    simulated.iter().for_each(|trial| trial.expect(session));
-    real.iter().for_each(|trial| trial.expect(session));
+    if let Some((programs, states)) = &simulated {
+        programs.iter().for_each(|trial| trial.expect(session));
+        states.expect(session);
+    }
+    if let Some((programs, overhead)) = &here {
+        programs.iter().for_each(|trial| trial.expect(session));
+        overhead.expect(session);
+    }
     session.begin()?;
-    let trees = trees.measure(session)?;
+    let nodes = trees.measure(session)?;
     let mut page = Page {
         made: vec![
             Setting::new("runs", session.runs(RUNS)),
@@ -56,11 +75,163 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
              balancing\", 2012",
         )
     };
-    if let Some(trial) = simulated {
-        trial.add(&mut page, session, &trees)?;
+    if let Some((programs, states)) = simulated {
+        let mut results = results(&paper, Trial::measure_all(programs, session)?, session);
+        trees::list(&mut results, &nodes);
+        page.made.extend([
+            Setting::new(
+                "a steal with the costs of the source",
+                show_nanos(STEAL as f64),
+            ),
+            Setting::new(
+                "a steal with the costs of this runtime",
+                show_nanos(Costs::default().steal as f64),
+            ),
+        ]);
+        page.findings = results.findings("sim");
+        page.sections = results.sections("sim");
+        states::add(&mut page, &paper, states.measure(session)?, session.size());
     }
-    if let Some(trial) = real {
-        trial.add(&mut page, session)?;
+    if let Some((programs, overhead)) = here {
+        let mut results = results(&paper, Trial::measure_all(programs, session)?, session);
+        let overhead = Results::new(&paper, overhead.measure(session)?, OVERHEAD, session.size());
+        let processors = Machine::read().usable().len();
+        if processors < 2 {
+            results.cannot.push("one processor");
+        }
+        page.made.push(Setting::new("processors here", processors));
+        page.findings.extend(results.findings("here"));
+        page.findings.extend(overhead.findings("one worker"));
+        page.sections.extend(results.sections("here"));
+        page.sections.extend(overhead.sections("one worker"));
     }
     Ok(page)
+}
+
+/// Returns what runs on simulated machines with as many processors as the source's machine, at the
+/// source's costs of a steal and, where the cost of a steal is decisive, also at this runtime's.
+fn simulated(session: &Session) -> Vec<Trial<Observed>> {
+    let size = session.size().into();
+    let settings = |costs| {
+        move |processors| Settings {
+            victim: VictimPolicy::Random,
+            costs,
+            ..Settings::new(processors)
+        }
+    };
+    let costs = Costs {
+        steal: STEAL,
+        ..Costs::default()
+    };
+    let source = programs::source(size).into_iter().map(|(plan, runs)| {
+        let place = format!("StackThreads/steal={STEAL}ns");
+        Trial::simulated(
+            session.runs(runs),
+            plan.on_machine("source", &place, settings(costs)),
+        )
+    });
+    let own = programs::at_own_costs(size).into_iter().map(|plan| {
+        let cells = plan.on_machine("own", "own costs", settings(Costs::default()));
+        Trial::simulated(session.runs(LONG_RUNS), cells)
+    });
+    source.chain(own).collect()
+}
+
+type Here = (Vec<Trial<Observed>>, Trial<f64>);
+
+/// Returns what runs on this machine with two workers: according to the source, its strategies
+/// differ only on more than two processors. Two programs also run on one worker with tasks, and
+/// serially with plain calls.
+fn here(session: &Session) -> Result<Here, Failure> {
+    let (size, runs) = (session.size().into(), session.runs(RUNS));
+    let plans = programs::here(size).into_iter();
+    let plans = plans.map(|plan| Ok(Trial::real(runs, plan.here()?)));
+    let plans = plans.collect::<Result<Vec<_>, Failure>>()?;
+    let processes = Processes::new()?;
+    let one_worker = programs::on_one_worker(size).into_iter().flat_map(|work| {
+        let processes = processes.clone();
+        ["tasks", "calls"].map(move |runtime| {
+            let full = format!("here/one worker/{}/{}/{runtime}", work.name, work.in_full());
+            let short = format!("{}/{runtime}", work.name);
+            let (work, processes) = (work.clone(), processes.clone());
+            let run = move |run| {
+                let mut spec = spec(&work, &rule("bottommost"), Load::of("1"), run)?;
+                if runtime == "calls" {
+                    spec.runtime = Serial::NAME.to_owned();
+                }
+                Ok(processes.run(&[(spec, Duration::ZERO)])?[0].seconds)
+            };
+            (short, Cell::new(full, run))
+        })
+    });
+    Ok((plans, Trial::real(runs, one_worker)))
+}
+
+/// Adds the lists of programs, which depend on their size.
+fn results<'a>(
+    paper: &'a Paper,
+    measured: super::measured::Measured<Observed>,
+    session: &Session,
+) -> Results<'a, Observed> {
+    let mut results = Results::new(paper, measured, FIGURES, session.size());
+    let size: Size = session.size().into();
+    for (list, works) in [("strassen", strassen(size)), ("fft", fft(size))] {
+        let names: Vec<&str> = works.iter().map(|work| work.name).collect();
+        let pairs = names.windows(2).map(|pair| item(pair[1], pair[0]));
+        results.list(&format!("larger {list}"), pairs.collect());
+        let all: Vec<Value> = names.iter().map(|name| item(name, "")).collect();
+        results.list(
+            &format!("largest {list}"),
+            all.last().cloned().into_iter().collect(),
+        );
+        results.list(list, all);
+    }
+    let programs = ["strassen", "fft"].map(|list| results.lists[list].clone());
+    let programs = [items_of("work", ["fib", "SparseLU"]), programs.concat()].concat();
+    let rows = |works: &[Value], rules: &str| {
+        let of = |work: &Value| {
+            let rules = results.lists[rules].iter().cloned();
+            let row = |mut row: Value| {
+                let values = row.as_table_mut().expect("a rule");
+                values.insert("work".to_owned(), work["work"].clone());
+                row
+            };
+            rules.map(row).collect::<Vec<_>>()
+        };
+        works.iter().flat_map(of).collect::<Vec<_>>()
+    };
+    let trees = rows(&results.lists["trees"], "strategy of trees");
+    let rows = [trees, rows(&programs, "strategy")].concat();
+    results.list("rows here", rows);
+    results
+}
+
+/// Returns an item of a list of programs.
+fn item(work: &str, other: &str) -> Value {
+    let id = work.to_lowercase().replace(' ', "-");
+    let values = [("work", work), ("id", &id), ("other", other)];
+    let values = values.map(|(name, value)| (name.to_owned(), value.into()));
+    Value::Table(values.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_and_figures_fit() {
+        let paper = Paper::read(PAPER);
+        let lists = [
+            "strassen",
+            "fft",
+            "larger strassen",
+            "larger fft",
+            "largest strassen",
+            "largest fft",
+        ];
+        let lists = lists.map(|list| (list, vec![item("work", "other")]));
+        paper.check(&["sim", "here"], FIGURES, &lists);
+        paper.check(&["states"], states::FIGURES, &[]);
+        paper.check(&["one worker"], OVERHEAD, &[]);
+    }
 }

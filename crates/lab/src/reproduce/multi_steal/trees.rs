@@ -3,42 +3,62 @@
 use tidegate_command::failure::Failure;
 use tidegate_command::stack::with_deep_stack;
 use tidegate_workloads::Size;
-use tidegate_workloads::uts::{Counts, Law, TREES, serial};
+use tidegate_workloads::uts::{Law, TREES, serial};
+use toml::Value;
 
-use super::programs::{TREE_A, TREE_B};
+use super::programs::{self, loads_of_trees};
 use crate::arguments;
-use crate::engine::{Cell, Session};
+use crate::engine::Cell;
+use crate::reproduce::measured::{Measured, Trial};
+use crate::reproduce::observed::Observed;
+use crate::reproduce::paper::{Results, items_of};
 
 /// The number of nodes, the number of leaves and the depth of a tree.
 type Sizes = (u64, u64, u64);
 
-/// Cells that count the nodes of the source's trees. There are none at size tiny, which uses other
-/// trees.
-pub struct Trial(Vec<Cell<'static, Sizes>>);
+/// Returns cells that count the nodes of the source's trees. There are none at size tiny, which uses
+/// other trees.
+pub fn trial(size: arguments::Size) -> Trial<Sizes> {
+    let names = match size.into() {
+        Size::Tiny => &[][..],
+        Size::Small | Size::Paper => &programs::TREES,
+    };
+    let cell = |&name: &&'static str| {
+        let full = format!("nodes/tree={name}");
+        (name.to_owned(), Cell::new(full, move |_| count(name)))
+    };
+    Trial::simulated(1, names.iter().map(cell))
+}
 
-impl Trial {
-    pub fn new(size: arguments::Size) -> Self {
-        let names = match size.into() {
-            Size::Tiny => vec![],
-            Size::Small | Size::Paper => vec![TREE_A, TREE_B],
+/// Adds the trees and their loads, and the number of nodes of each tree that was counted.
+pub fn list(results: &mut Results<'_, Observed>, nodes: &Measured<Sizes>) {
+    let trees = ["UTS A", "UTS B"].into_iter().zip(programs::TREES);
+    let loads = loads_of_trees(results.size.into());
+    let (mut curves, mut counted) = (vec![], vec![]);
+    for ((work, tree), loads) in trees.zip(loads) {
+        let loads: Vec<&str> = loads.split(' ').collect();
+        let is_curve = loads.len() > 1;
+        let list = format!("processors of {work}");
+        let item = |nodes: u64| {
+            let values: [(_, Value); 3] = [
+                ("work", work.into()),
+                ("loads", list.clone().into()),
+                ("nodes", (nodes as i64).into()),
+            ];
+            Value::Table(
+                values
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .into_iter()
+                    .collect(),
+            )
         };
-        let cell = |name| Cell::new(format!("nodes/tree={name}"), move |_| count(name));
-        Self(names.into_iter().map(cell).collect())
+        results.list(&list, items_of("processors", loads));
+        curves.extend(is_curve.then(|| item(0)));
+        let counts = nodes.find(tree).unwrap_or_default();
+        counted.extend(counts.first().map(|(nodes, ..)| item(*nodes)));
     }
-
-    pub fn expect(&self, session: &Session) {
-        session.expect(&self.0, 1);
-    }
-
-    /// Returns the number of nodes of each tree that `--only` did not leave out.
-    pub fn measure(self, session: &Session) -> Result<Vec<u64>, Failure> {
-        let counted = session.side_by_side(&self.0, 1)?;
-        Ok(counted
-            .concat()
-            .into_iter()
-            .map(|(nodes, ..)| nodes)
-            .collect())
-    }
+    results.list("tree", curves);
+    results.list("counted", counted);
 }
 
 /// Counts the nodes of a tree. Fails if the tree does not have the published size.
@@ -48,15 +68,11 @@ fn count(name: &'static str) -> Result<Sizes, Failure> {
     let law = Law::new(named.tree);
     let counts = with_deep_stack(|| serial(&law, &law.root()))?;
     if counts == named.counts {
-        Ok(sizes(counts))
+        Ok((counts.nodes, counts.leaves, counts.depth))
     } else {
         Err(Failure::Wrong(format!(
             "{name} has {counts:?}; expected {:?}",
             named.counts
         )))
     }
-}
-
-fn sizes(counts: Counts) -> Sizes {
-    (counts.nodes, counts.leaves, counts.depth)
 }
