@@ -222,6 +222,7 @@ impl<'a, R> View<'a, R> {
 
     /// Computes a figure for each item of a list. Values in the item take precedence.
     pub fn each<T>(self, list: &str, figure: impl Fn(View<'_, R>) -> T) -> Vec<T> {
+        let list = &self.fill(list);
         let items = self.list(list).iter();
         items.map(|item| self.with(list, item, &figure)).collect()
     }

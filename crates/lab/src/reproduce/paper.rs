@@ -184,8 +184,9 @@ impl Paper {
     }
 
     /// Returns a list of numbers.
-    pub fn numbers(&self, list: &str) -> impl Iterator<Item = u64> {
-        let numbers = self.lists[list].iter().map(Value::as_integer);
+    pub fn numbers<'a>(&'a self, list: &'a str) -> impl Iterator<Item = u64> + 'a {
+        let number = move |item: &Value| item.get(list).unwrap_or(item).as_integer();
+        let numbers = self.lists[list].iter().map(number);
         numbers.map(|number| number.expect("a number") as u64)
     }
 
@@ -447,7 +448,10 @@ impl<'a, R> Results<'a, R> {
             let mut cells = vec![];
             self.entries(all, view, &mut |column, view| {
                 cells.push(match (&column.figure, &column.unit) {
-                    (Some(figure), Some(unit)) => cell(unit, view.value(self.figure(figure))),
+                    (Some(figure), Some(unit)) => {
+                        let figure = self.figure(&view.fill(figure));
+                        cell(unit, view.value(figure))
+                    }
                     _ => {
                         let text = column.text.as_ref().unwrap_or(&column.title);
                         match self.text(text, view) {

@@ -4,8 +4,6 @@
 //! Each alternative differs from the defaults in one choice. The machine has packages of 64
 //! processors; groups of 16 processors share a cache.
 
-mod findings;
-
 use std::fmt::Write;
 
 use tidegate::machine::Topology;
@@ -13,13 +11,17 @@ use tidegate_policy::{StealAmount, VictimPolicy};
 use tidegate_sim::Settings;
 use tidegate_workloads::Size;
 
-use super::grid::{Grid, Load, Plan, Rule};
-use super::page::{Chart, Line, Page, Point, Section, Setting};
+use super::grid::{Load, Plan, Rule, in_units, seconds};
+use super::measured::{Figure, Trial, View};
+use super::observed::Observed;
+use super::page::{Page, Setting};
+use super::paper::{Paper, Results, items_of};
 use super::simulated::Work;
 use crate::engine::Session;
-use findings::findings;
+use crate::engine::ratios::geometric_mean;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, Value};
+
+const PAPER: &str = include_str!("../../../papers/scaling.toml");
 
 /// The maximum number of runs.
 const RUNS: u64 = 3;
@@ -29,8 +31,6 @@ const PROCESSORS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 
 const CACHE: usize = 16;
 const PACKAGE: usize = 64;
-
-const DEFAULTS: &str = "defaults";
 
 /// Returns a rule with the defaults, and a rule for each alternative to one of them.
 fn rules() -> Vec<Rule> {
@@ -43,7 +43,7 @@ fn rules() -> Vec<Rule> {
         ..Rule::usual(&format!("victim {victim}"))
     };
     let steal = |steal: StealAmount| Rule::usual(&format!("steal {steal}")).taking(steal);
-    let mut rules = vec![Rule::usual(DEFAULTS)];
+    let mut rules = vec![Rule::usual("defaults")];
     rules.extend(["yield", "linear", "exponential", "quanta"].map(idle));
     rules.extend([StealAmount::Half, StealAmount::Fixed(2)].map(steal));
     rules.extend([VictimPolicy::Random, VictimPolicy::LastVictim].map(victim));
@@ -134,16 +134,28 @@ pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
         works: works(session.size().into()),
         loads: PROCESSORS.map(load).into(),
     };
-    let trial = plan.simulated("packages", runs, machine);
+    let trial = Trial::simulated(runs, plan.on_machine(ON, ON, machine));
     trial.expect(session);
     session.begin()?;
-    let grid = trial.measure(session)?;
+    let paper = Paper::read(PAPER);
+    let mut results = Results::new(&paper, trial.measure(session)?, FIGURES, session.size());
+    let names = plan.rules.iter().map(|rule| rule.name.as_str());
+    let rules = items_of("rule", names);
+    let loads = items_of("load", PROCESSORS.map(|processors| processors.to_string()));
+    results.list("other rule", rules[1..].to_vec());
+    results.list("rule", rules);
+    results.list("several", loads[1..].to_vec());
+    results.list("load", loads);
+    results.list(
+        "work",
+        items_of("work", plan.works.iter().map(|work| work.name)),
+    );
     let machine = format!("packages of {PACKAGE} processors, {CACHE} to a cache");
     Ok(Page {
         expected: true,
         made: vec![Setting::new("runs", runs), Setting::new("machine", machine)],
-        findings: findings(&grid),
-        sections: vec![speedups(&grid), choices(&grid)],
+        findings: results.findings("scaling"),
+        sections: results.sections("scaling"),
         ..Page::new(
             "scaling",
             "How far the defaults scale",
@@ -152,87 +164,43 @@ pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
     })
 }
 
-/// Creates a section with the speed-ups of the defaults on increasing numbers of processors.
-fn speedups(grid: &Grid) -> Section {
-    let loads = grid.plan().loads.len();
-    let speedup = |work: usize, load: usize| {
-        let alone = grid.seconds(0, work, 0);
-        alone.over(&grid.seconds(0, work, load))
-    };
-    let line = |work: usize| {
-        let point = |load| Point::new(load as f64, speedup(work, load));
-        Line {
-            name: grid.plan().works[work].name.to_owned(),
-            points: (0..loads).filter_map(point).collect(),
-        }
-    };
-    let names: Vec<String> = grid.plan().loads.iter().map(|load| load.name()).collect();
-    let works = 0..grid.plan().works.len();
-    let columns = std::iter::once("program".to_owned()).chain(names.iter().cloned());
-    let columns: Vec<String> = columns.collect();
-    let mut times = Table::new(columns.clone()).titled("Time");
-    let mut ratios = Table::new(columns).titled("Speed-up");
-    for work in works.clone() {
-        let name = Value::from(grid.plan().works[work].name);
-        let time = |load| Value::known(Some(grid.seconds(0, work, load).median()), Value::Seconds);
-        let ratio = |load| Value::known(Some(speedup(work, load).value), Value::Ratio);
-        times.row(std::iter::once(name.clone()).chain((0..loads).map(time)));
-        ratios.row(std::iter::once(name).chain((0..loads).map(ratio)));
-    }
-    Section {
-        title: "The defaults".to_owned(),
-        text:
-            "Time and speed-up on more and more processors. A program of fixed size stops scaling \
-               where its span, and the time to wake and find workers, is all that is left."
-                .to_owned(),
-        charts: vec![Chart {
-            title: "Speed-up of the defaults".to_owned(),
-            x: "processors".to_owned(),
-            y: "speed-up".to_owned(),
-            labels: names,
-            log: true,
-            lines: works.map(line).collect(),
-        }],
-        tables: vec![times, ratios],
-    }
-}
+const ON: &str = "packages";
 
-/// Creates a section that compares every alternative with the defaults, for each program.
-fn choices(grid: &Grid) -> Section {
-    let works = 0..grid.plan().works.len();
-    let table = |load: usize| {
-        let names = grid.plan().works.iter().map(|work| work.name.to_owned());
-        let title = format!(
-            "Time by that of the defaults on {} processors",
-            grid.plan().loads[load].name()
-        );
-        let mut table = Table::new(std::iter::once("choice".to_owned()).chain(names)).titled(title);
-        for rule in 1..grid.plan().rules.len() {
-            let ratio = |work| {
-                let ratio = grid
-                    .seconds(rule, work, load)
-                    .over(&grid.seconds(0, work, load));
-                Value::known(Some(ratio.value), Value::Ratio)
-            };
-            let name = Value::from(grid.plan().rules[rule].name.clone());
-            table.row(std::iter::once(name).chain(works.clone().map(ratio)));
-        }
-        table
-    };
-    Section {
-        title: "Each choice".to_owned(),
-        text:
-            "One choice differs from the defaults. The chart is the mean over the programs of the \
-               time by the mean over all choices; lower is better."
-                .to_owned(),
-        charts: vec![grid.aggregated_chart("All programs")],
-        tables: (1..grid.plan().loads.len()).map(table).collect(),
-    }
+const FIGURES: &[Figure<Observed>] = &[
+    ("in units", in_units),
+    ("time", |v| seconds(v, "packages/{work}/defaults/{load}")),
+    ("speed-up", |v| {
+        let alone = seconds(v, "packages/{work}/defaults/1");
+        alone / seconds(v, "packages/{work}/defaults/{load}")
+    }),
+    ("by defaults", by_defaults),
+    // Programs that `--only` left out do not count.
+    ("mean by defaults", |v| {
+        let cells = [
+            "packages/{work}/{rule}/{load}",
+            "packages/{work}/defaults/{load}",
+        ];
+        let is_whole = |v: View<'_, Observed>| cells.map(|cell| v.is_measured(cell)) == [true; 2];
+        let ratios = v.each("work", |v| is_whole(v).then(|| by_defaults(v)));
+        geometric_mean(&ratios.into_iter().flatten().collect::<Vec<f64>>())
+    }),
+];
+
+fn by_defaults(v: View<'_, Observed>) -> f64 {
+    let time = seconds(v, "packages/{work}/{rule}/{load}");
+    time / seconds(v, "packages/{work}/defaults/{load}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn claims_and_figures_fit() {
+        let lists = [("other rule", "rule"), ("several", "load")];
+        let lists = lists.map(|(list, name)| (list, items_of(name, ["one"])));
+        Paper::read(PAPER).check(&["scaling"], FIGURES, &lists);
+    }
 
     #[test]
     fn large_machines_have_three_distances() {

@@ -1,0 +1,182 @@
+//! What runs: programs, each under its own rules, because a rule's parameters depend on the program.
+
+use tidegate_command::failure::Failure;
+use tidegate_policy::MemoryPolicy;
+use tidegate_policy::memory::{DepthFirst, DfDeques, Hybrid, SleepFunction};
+use tidegate_sim::{Settings, WorkSpan};
+use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
+use toml::Value;
+
+use crate::bench::memory::policy::{self, LOOKS_OF_SLIDES, Policy};
+use crate::reproduce::grid::{Load, Plan, Rule};
+use crate::reproduce::measured::Trial;
+use crate::reproduce::observed::Observed;
+use crate::reproduce::paper::{Paper, texts};
+use crate::reproduce::simulated::Work;
+
+/// A program, and the work, span and peak of its serial run.
+pub struct Subject {
+    work: Work,
+    extent: WorkSpan,
+}
+
+impl Subject {
+    pub fn new(work: Work) -> Result<Self, Failure> {
+        struct Walked;
+
+        impl SimulatedVisitor for Walked {
+            type Out = WorkSpan;
+
+            fn visit<P: Simulated>(self, program: P) -> WorkSpan {
+                let dag = program.dag();
+                let s1 = WorkSpan::of(&dag).peak_bytes;
+                WorkSpan::with_k(&dag, k(s1))
+            }
+        }
+        let extent = visit_simulated(work.program, work.size, &work.given(), Walked)?;
+        Ok(Self { work, extent })
+    }
+
+    fn s1(&self) -> u64 {
+        self.extent.peak_bytes
+    }
+
+    /// Returns the program with what the bounds of its peaks depend on.
+    pub fn item(&self) -> Value {
+        let budget = match Policy::Budget.memory(self.s1(), LOOKS_OF_SLIDES) {
+            MemoryPolicy::Budget(budget) => budget.bytes as u64,
+            _ => unreachable!("the policy of this name"),
+        };
+        let numbers = [
+            ("s1", self.s1()),
+            ("k", k(self.s1())),
+            ("depth", self.extent.depth),
+            ("most", budget),
+        ];
+        let numbers = numbers.map(|(name, number)| (name.to_owned(), (number as i64).into()));
+        let name = ("program".to_owned(), self.work.name.into());
+        Value::Table(numbers.into_iter().chain([name]).collect())
+    }
+}
+
+/// Returns the parameter k of Narlikar's scheduler and of DFDeques.
+fn k(s1: u64) -> u64 {
+    policy::k(s1, LOOKS_OF_SLIDES)
+}
+
+/// Returns the programs: modified fib, nested (the source's example of two loops), and our other
+/// programs that declare memory. With this n and mix, work stealing holds about as many blocks of
+/// modified fib as of the source's program; see the first findings.
+pub fn works(size: Size) -> Vec<Work> {
+    let fib = match size {
+        Size::Tiny => "n=9 hold=itself mix=0.35",
+        Size::Small => "n=12 hold=itself mix=0.35 bytes=4194304",
+        Size::Paper => "n=12 hold=itself mix=0.35",
+    };
+    let ours = [
+        "nested",
+        "memfib",
+        "matmul",
+        "strassen",
+        "sortmany",
+        "decompress",
+    ];
+    let ours = ours.map(|name| Work::new(name, name, size, ""));
+    std::iter::once(Work::new("modified fib", "memfib", size, fib))
+        .chain(ours)
+        .collect()
+}
+
+/// Returns the programs of a list.
+pub fn those<'a>(paper: &Paper, subjects: &'a [Subject], list: &str) -> Vec<&'a Subject> {
+    let names: Vec<&str> = texts(&paper.lists[list], "program").collect();
+    let is_there = |subject: &&Subject| names.contains(&subject.work.name);
+    subjects.iter().filter(is_there).collect()
+}
+
+/// Returns the source's schedulers under the source's names, and two of ours.
+fn schedulers(s1: u64) -> [Rule; 5] {
+    [
+        ("work stealing", Policy::None),
+        ("hybrid", Policy::Hybrid),
+        ("Narlikar", Policy::DepthFirst),
+        ("DFDeques", Policy::DfDeques),
+        ("budget", Policy::Budget),
+    ]
+    .map(|(name, policy)| Rule::with_memory(name, policy.memory(s1, LOOKS_OF_SLIDES)))
+}
+
+/// Creates a plan that runs each scheduler on a program.
+pub fn plan(subject: &Subject, processors: &[usize]) -> Plan {
+    let load = |&processors| Load {
+        processors,
+        instances: 1,
+    };
+    Plan {
+        rules: schedulers(subject.s1()).into(),
+        works: vec![subject.work.clone()],
+        loads: processors.iter().map(load).collect(),
+    }
+}
+
+pub fn simulated(
+    on: &str,
+    runs: u64,
+    subjects: &[&Subject],
+    processors: &[usize],
+) -> Vec<Trial<Observed>> {
+    let plans = subjects.iter().map(|subject| plan(subject, processors));
+    let trial = |plan: Plan| Trial::simulated(runs, plan.on_machine(on, on, Settings::new));
+    plans.map(trial).collect()
+}
+
+/// Runs work stealing, and each scheduler with several parameters, on 16 processors. The source
+/// calls the parameters "voodoo" and does not print them.
+pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Trial<Observed>> {
+    let parts: Vec<u64> = paper.numbers("part").collect();
+    let trial = |subject: &&Subject| {
+        let s1 = subject.s1();
+        let swept = parts.iter().flat_map(|part| {
+            let k = s1.div_ceil(*part) as usize;
+            let hybrid = |beta, sleep| {
+                let alpha = k;
+                MemoryPolicy::Hybrid(Hybrid { alpha, beta, sleep })
+            };
+            // A name has no `/`, because that separates the parts of cell names.
+            [
+                ("hybrid", hybrid(k / 4, SleepFunction::Linear)),
+                ("hybrid, sqrt", hybrid(k / 4, SleepFunction::Sqrt)),
+                ("hybrid, square", hybrid(k / 4, SleepFunction::Square)),
+                ("hybrid, beta 0", hybrid(0, SleepFunction::Linear)),
+                ("Narlikar", MemoryPolicy::DepthFirst(DepthFirst { k })),
+                ("DFDeques", MemoryPolicy::DfDeques(DfDeques { k })),
+            ]
+            .map(|(line, memory)| Rule::with_memory(&format!("{line} at {part}"), memory))
+        });
+        let stealing = Rule::with_memory("work stealing", MemoryPolicy::None);
+        let plan = Plan {
+            rules: std::iter::once(stealing).chain(swept).collect(),
+            works: vec![subject.work.clone()],
+            loads: vec![Load::of("16")],
+        };
+        Trial::simulated(runs, plan.on_machine("swept", "swept", Settings::new))
+    };
+    subjects.iter().map(trial).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rule is written in docs/memory.md, "Alpha and beta". It applies even if a sweep finds
+    /// better values.
+    #[test]
+    fn alpha_follows_the_written_rule() {
+        for (s1, alpha, beta) in [(64 << 20, 1 << 20, 1 << 18), (100, 2, 0)] {
+            let sleep = SleepFunction::Linear;
+            let expected = MemoryPolicy::Hybrid(Hybrid { alpha, beta, sleep });
+            assert_eq!(schedulers(s1)[1].memory, Some(expected));
+            assert_eq!(k(s1), alpha as u64);
+        }
+    }
+}
