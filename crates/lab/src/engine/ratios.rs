@@ -1,23 +1,5 @@
 //! Statistics over several ratios.
 
-use super::{Interval, Sample};
-
-/// Computes a statistic over ratios, with its interval. Each pair contributes the ratio of its two
-/// medians.
-pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> Interval {
-    let samples: Vec<&Sample> = pairs.iter().flatten().collect();
-    Interval::of(&samples, |medians| {
-        let ratios = medians.chunks(2).map(|pair| pair[0] / pair[1]);
-        statistic(&ratios.collect::<Vec<f64>>())
-    })
-}
-
-/// Keeps the pairs in which both samples have runs.
-pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]> {
-    let is_whole = |pair: &[Sample; 2]| pair.iter().all(|sample| !sample.is_empty());
-    pairs.into_iter().filter(is_whole).collect()
-}
-
 /// Returns the smallest value, or NaN if any value is NaN.
 pub fn least(values: &[f64]) -> f64 {
     let less = |one: f64, other: f64| {
@@ -75,20 +57,8 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_sample_leaves_no_ratio() {
-        let pairs = [
-            [Sample::new([3.0]), Sample::new([2.0])],
-            [Sample::default(), Sample::new([2.0])],
-        ];
-        assert!(!of_ratios(&pairs, greatest).is_measured());
-        assert_eq!(of_ratios(&pairs[..1], greatest), Interval::exact(1.5));
-    }
-    #[test]
     fn doubled_and_halved_times_cancel_out() {
-        let pair = |one, other| [Sample::new([one]), Sample::new([other])];
-        let left_out = [Sample::default(), Sample::new([1.0])];
-        let pairs = measured([pair(2.0, 1.0), pair(3.0, 6.0), left_out]);
-        assert_eq!(of_ratios(&pairs, geometric_mean), Interval::exact(1.0));
-        assert!(!of_ratios(&[], geometric_mean).is_measured());
+        assert_eq!(geometric_mean(&[2.0, 0.5]), 1.0);
+        assert!(geometric_mean(&[]).is_nan());
     }
 }

@@ -80,7 +80,7 @@ struct Entry {
 }
 
 /// What an item of a list may give in place of the claim.
-const OF_ITEMS: [&str; 7] = [
+const OF_ITEMS: [&str; 8] = [
     "published",
     "agrees",
     "refuted",
@@ -88,6 +88,7 @@ const OF_ITEMS: [&str; 7] = [
     "why",
     "source",
     "size",
+    "unit",
 ];
 
 #[derive(Deserialize)]
@@ -188,6 +189,11 @@ impl Paper {
         let number = move |item: &Value| item.get(list).unwrap_or(item).as_integer();
         let numbers = self.lists[list].iter().map(number);
         numbers.map(|number| number.expect("a number") as u64)
+    }
+
+    /// Returns a note.
+    pub fn told(&self, note: &str) -> String {
+        prose(&self.notes[note])
     }
 
     fn part(&self, name: &str) -> &Part {
@@ -294,6 +300,13 @@ impl<'a, R> Results<'a, R> {
     fn figure(&self, name: &str) -> fn(View<'_, R>) -> f64 {
         let found = self.figures.iter().find(|(known, _)| *known == name);
         found.unwrap_or_else(|| panic!("{name} is a figure")).1
+    }
+
+    /// Returns a note with its figures.
+    pub fn told(&self, note: &str) -> String {
+        let text = &self.paper.notes[note];
+        self.measured
+            .view(&self.lists, |view| self.text(text, view))
     }
 
     /// Judges the claims of a part.

@@ -6,14 +6,24 @@
 //! because the cost of a queue operation is a property of the processor, and a simulated machine
 //! has only one kind of queue.
 
-mod counts;
+mod figures;
 mod localities;
 mod pools;
-mod queues;
+
+use tidegate::machine::Machine;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::show_bytes;
 
 use super::page::{Page, Setting};
+use super::paper::{Paper, Results, items_of};
 use crate::engine::Session;
-use tidegate_command::failure::Failure;
+use figures::{ON_POOLS, SIMULATED};
+use pools::{EXTRAS, HINTED, SUITE};
+
+const PAPER: &str = concat!(
+    include_str!("../../../papers/intervals/localities.toml"),
+    include_str!("../../../papers/intervals/queues.toml"),
+);
 
 /// The maximum number of simulated runs, each with a different seed.
 const SIMULATED_RUNS: u64 = 5;
@@ -22,14 +32,17 @@ const SIMULATED_RUNS: u64 = 5;
 /// we take the median of all.
 const REAL_RUNS: u64 = 10;
 
+/// With fewer runs, times on this machine are not judged.
+const FEWEST_RUNS: u64 = 3;
+
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
-    let simulated =
-        sim.then(|| localities::Trial::new(session.size(), session.runs(SIMULATED_RUNS)));
-    let pools = if real {
-        Some(pools::Trial::new(session.size(), session.runs(REAL_RUNS))?)
-    } else {
-        None
-    };
+    let paper = Paper::read(PAPER);
+    let size = session.size();
+    let [simulated_runs, real_runs] = [SIMULATED_RUNS, REAL_RUNS].map(|runs| session.runs(runs));
+    let simulated = sim.then(|| localities::trial(&paper, size, simulated_runs));
+    let pools = real
+        .then(|| pools::trial(&paper, size, real_runs))
+        .transpose()?;
     simulated.iter().for_each(|trial| trial.expect(session));
     pools.iter().for_each(|trial| trial.expect(session));
     session.begin()?;
@@ -39,25 +52,56 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         "Weibel, \"An advanced scheduler for intervals\", 2010, chapters 3, 5 and 11",
     );
     if let Some(trial) = simulated {
-        page.made.push(Setting::new("simulated runs", trial.runs));
-        trial.measure(session)?.add_to(&mut page);
+        let results = Results::new(&paper, trial.measure(session)?, SIMULATED, size);
+        let cache = show_bytes(localities::cache(size) as f64);
+        let machine = format!("two places of four processors with {cache} of cache each");
+        page.made.extend([
+            Setting::new("simulated runs", simulated_runs),
+            Setting::new("simulated machine", machine),
+            Setting::new("memory cost", results.told("memory cost")),
+        ]);
+        page.findings.extend(results.findings("simulated"));
+        page.sections.extend(results.sections("simulated"));
     }
     if let Some(trial) = pools {
-        page.made
-            .push(Setting::new("runs on this machine", trial.runs));
-        let measured = trial.measure(session)?;
-        measured.add_to(&mut page);
-        queues::add(&mut page, &measured, session.size());
-        counts::add(&mut page, &measured, session.size());
+        let mut results = Results::new(&paper, trial.measure(session)?, ON_POOLS, size);
+        for (list, programs) in [
+            ("suite", &SUITE[..]),
+            ("extras", &EXTRAS),
+            ("hinted", &HINTED),
+        ] {
+            results.list(list, items_of("program", programs.iter().copied()));
+        }
+        let unhinted = ["suite", "extras"].map(|list| results.lists[list].clone());
+        results.list("unhinted", unhinted.concat());
+        let mut caches = "several last-level caches";
+        if !pools::has_several_caches(Machine::read().topology()) {
+            caches = "one last-level cache, which cannot show locality";
+            results.cannot.push("one cache");
+        }
+        if real_runs < FEWEST_RUNS {
+            results.cannot.push("few runs");
+        }
+        page.made.extend([
+            Setting::new("runs on this machine", real_runs),
+            Setting::new("this machine", caches),
+        ]);
+        page.findings.extend(results.findings("here"));
+        page.sections.extend(results.sections("here"));
     }
-    page.made.push(Setting::new("not judged", NOT_JUDGED));
+    page.made
+        .push(Setting::new("not judged", paper.told("not judged")));
     Ok(page)
 }
 
-/// The results of the thesis that this page leaves out.
-const NOT_JUDGED: &str = "Chapter 3 (threads bound to cores: a simulated machine has no threads of \
-    its own; the thesis reports 1.20 to 1.56 times the time of the best placement). Figure 11.1 \
-    (intervals against threads; its bars cannot be read). The halves (b) of tables 11.1 to 11.3 \
-    (8 cores). Figure 11.6's locked deque for each worker (no such queue here). Table 3.1 \
-    (latencies, which are input). LUFact at size C (its equations have no single solution; size B \
-    takes its place).";
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_and_figures_fit() {
+        let paper = Paper::read(PAPER);
+        paper.check(&["simulated"], SIMULATED, &[]);
+        paper.check(&["here"], ON_POOLS, &[]);
+    }
+}
