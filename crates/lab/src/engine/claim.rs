@@ -1,25 +1,17 @@
 //! Published claims, and verdicts on how our figures compare with them.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use super::Interval;
-use crate::reproduce::page::Finding;
 
-/// A published claim that a measured figure can contradict.
-#[derive(Clone, Debug)]
+/// What a published claim says about a figure, which can contradict it.
+#[derive(Clone, Copy, Debug)]
 pub struct Claim {
-    /// The claim's name in tables.
-    id: String,
-    /// One sentence that states the claim, with the published figure.
-    what: String,
-    /// The section, figure or table of the source that contains the claim.
-    source: String,
-    published: Option<f64>,
-    agrees: RangeInclusive<f64>,
-    refuted: Refuted,
+    /// The lowest and the highest figure that reproduce the claim.
+    pub agrees: [f64; 2],
+    pub refuted: Refuted,
 }
 
 /// Describes the figures that contradict a claim.
@@ -82,32 +74,6 @@ impl Refuted {
 }
 
 impl Claim {
-    /// Creates a claim. Figures in `agrees` reproduce the claim; figures in `refuted` contradict
-    /// it.
-    pub fn new(
-        id: impl Into<String>,
-        what: impl Into<String>,
-        source: impl Into<String>,
-        agrees: RangeInclusive<f64>,
-        refuted: Refuted,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            what: what.into(),
-            source: source.into(),
-            published: None,
-            agrees,
-            refuted,
-        }
-    }
-
-    pub fn published(self, figure: f64) -> Self {
-        Self {
-            published: Some(figure),
-            ..self
-        }
-    }
-
     pub fn judge(&self, ours: Interval) -> Verdict {
         let Interval { value, low, high } = ours;
         if !ours.is_measured() {
@@ -119,33 +85,19 @@ impl Claim {
             [false, false] => {}
             _ => return Verdict::Undecided,
         }
-        let below = value < *self.agrees.start();
+        let [start, end] = self.agrees;
+        let below = value < start;
         match self.refuted {
-            _ if self.agrees.contains(&value) => Verdict::Agrees,
+            _ if (start..=end).contains(&value) => Verdict::Agrees,
             Refuted::AtLeast(_) if below => Verdict::Stronger,
             Refuted::AtMost(_) if !below => Verdict::Stronger,
             _ => Verdict::Weaker,
         }
     }
 
-    /// Returns the finding for our figure. `show` formats its numbers.
-    pub fn finding(&self, ours: Interval, show: impl Fn(f64) -> String) -> Finding {
-        let published = self.published.map_or_else(String::new, &show);
-        Finding {
-            id: self.id.clone(),
-            what: self.what.clone(),
-            source: self.source.clone(),
-            published,
-            range: self.range(&show),
-            ours: ours.show(show),
-            verdict: self.judge(ours),
-            why: String::new(),
-        }
-    }
-
     /// Describes which figures agree with the claim and which contradict it.
-    fn range(&self, show: impl Fn(f64) -> String) -> String {
-        let (start, end) = (*self.agrees.start(), *self.agrees.end());
+    pub fn range(&self, show: impl Fn(f64) -> String) -> String {
+        let [start, end] = self.agrees;
         let agrees = match (start.is_finite(), end.is_finite()) {
             (true, true) => format!("{} to {}", show(start), show(end)),
             (true, false) => format!("{} or more", show(start)),
@@ -166,24 +118,16 @@ impl Claim {
 mod tests {
     use super::*;
 
-    fn claim(agrees: RangeInclusive<f64>, refuted: Refuted) -> Claim {
-        Claim::new(
-            "test",
-            "it takes three times as long",
-            "figure 1",
-            agrees,
-            refuted,
-        )
-        .published(3.0)
-    }
-
     fn interval(low: f64, value: f64, high: f64) -> Interval {
         Interval { value, low, high }
     }
 
     #[test]
     fn slower_by_a_published_factor() {
-        let claim = claim(2.0..=4.5, Refuted::AtMost(1.0));
+        let claim = Claim {
+            agrees: [2.0, 4.5],
+            refuted: Refuted::AtMost(1.0),
+        };
         for (ours, verdict) in [
             (interval(2.8, 3.0, 3.1), Verdict::Agrees),
             (interval(1.1, 1.2, 1.3), Verdict::Weaker),
@@ -198,7 +142,10 @@ mod tests {
 
     #[test]
     fn faster_by_a_published_factor() {
-        let claim = claim(0.4..=0.7, Refuted::AtLeast(0.95));
+        let claim = Claim {
+            agrees: [0.4, 0.7],
+            refuted: Refuted::AtLeast(0.95),
+        };
         for (value, verdict) in [
             (0.5, Verdict::Agrees),
             (0.3, Verdict::Stronger),
@@ -211,7 +158,10 @@ mod tests {
 
     #[test]
     fn alike_within_a_range() {
-        let claim = claim(0.9..=1.1, Refuted::Outside(0.8, 1.25));
+        let claim = Claim {
+            agrees: [0.9, 1.1],
+            refuted: Refuted::Outside(0.8, 1.25),
+        };
         for (ours, verdict) in [
             (interval(0.95, 1.0, 1.05), Verdict::Agrees),
             (interval(1.1, 1.15, 1.2), Verdict::Weaker),
@@ -224,12 +174,13 @@ mod tests {
 
     #[test]
     fn range_names_both_verdicts() {
-        let finding = claim(2.0..=f64::INFINITY, Refuted::AtMost(1.0))
-            .finding(Interval::exact(3.0), |value| format!("{value:.2}x"));
+        let claim = Claim {
+            agrees: [2.0, f64::INFINITY],
+            refuted: Refuted::AtMost(1.0),
+        };
         assert_eq!(
-            finding.range,
+            claim.range(|value| format!("{value:.2}x")),
             "agrees: 2.00x or more; contradicts: 1.00x or less"
         );
-        assert_eq!((&*finding.published, &*finding.ours), ("3.00x", "3.00x"));
     }
 }

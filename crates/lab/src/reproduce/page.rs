@@ -143,13 +143,6 @@ impl Page {
 }
 
 impl Finding {
-    pub fn because(self, why: impl Into<String>) -> Self {
-        Self {
-            why: why.into(),
-            ..self
-        }
-    }
-
     /// Replaces the verdict if `cannot` is true, because the programs or the machine cannot show
     /// the effect. The verdict [`Verdict::NotMeasured`] stays.
     pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
@@ -190,14 +183,18 @@ impl Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Claim, Refuted};
 
     #[test]
     fn explains_a_thing_once() {
-        let claim = Claim::new("id", "what", "source", 1.0..=2.0, Refuted::AtMost(0.5));
-        let finding = |why: &str| {
-            let finding = claim.finding(Interval::exact(1.0), |value| value.to_string());
-            finding.because(why)
+        let finding = |why: &str| Finding {
+            id: String::new(),
+            what: String::new(),
+            source: String::new(),
+            published: String::new(),
+            range: String::new(),
+            ours: String::new(),
+            verdict: Verdict::Agrees,
+            why: why.to_owned(),
         };
         let mut page = Page::new("one", "One", "source");
         page.findings = ["", "", "a", "a", "b"].map(finding).into();

@@ -339,15 +339,21 @@ impl<'a, R> Results<'a, R> {
             Interval::exact(f64::NAN)
         };
         let is_so = always || cannot.is_some_and(|cannot| self.cannot.contains(&cannot));
-        let claim = entry.judged(id, self.text(&entry.claim, view));
-        let why = entry
-            .why_not
-            .as_ref()
-            .filter(|_| is_so)
-            .unwrap_or(&entry.why);
+        let claim = entry.judged();
+        let why = entry.why_not.as_ref().filter(|_| is_so);
+        let why = why.unwrap_or(&entry.why);
         let why = self.paper.notes.get(why).unwrap_or(why);
         let show = show(self.unit(entry));
-        let mut finding = claim.finding(ours, show).because(self.text(why, view));
+        let mut finding = Finding {
+            id,
+            what: self.text(&entry.claim, view),
+            source: entry.source.clone(),
+            published: entry.published.map_or_else(String::new, show),
+            range: claim.range(show),
+            ours: ours.show(show),
+            verdict: claim.judge(ours),
+            why: self.text(why, view),
+        };
         if !has_figure {
             finding.verdict = Verdict::CannotTell;
         }
@@ -369,7 +375,7 @@ impl<'a, R> Results<'a, R> {
 
     /// Fills in given values and further figures.
     fn text(&self, text: &str, view: View<'_, R>) -> String {
-        fill(&prose(text), |name| {
+        let filled = fill(&prose(text), |name| {
             let Some((name, unit)) = name.split_once(':') else {
                 return view.fill(&format!("{{{name}}}"));
             };
@@ -383,7 +389,8 @@ impl<'a, R> Results<'a, R> {
                 Some(unit) => show(unit)(interval.value),
                 None => interval.show(show(unit)),
             }
-        })
+        });
+        prose(&filled)
     }
 
     /// Draws the sections of a part.
@@ -502,13 +509,11 @@ impl<'a, R> Results<'a, R> {
 }
 
 impl Entry {
-    fn judged(&self, id: String, what: String) -> Claim {
-        let [low, high] = self.agrees;
-        let claim = Claim::new(id, what, &self.source, low..=high, self.refuted);
-        match self.published {
-            Some(published) => claim.published(published),
-            None => claim,
-        }
+    fn judged(&self) -> Claim {
+        let Self {
+            agrees, refuted, ..
+        } = *self;
+        Claim { agrees, refuted }
     }
 }
 
@@ -567,7 +572,7 @@ impl Paper {
 #[cfg(test)]
 impl Entry {
     fn check(&self) {
-        let claim = self.judged(String::new(), String::new());
+        let claim = self.judged();
         let verdict = |figure| claim.judge(Interval::exact(figure));
         if let Some(published) = self.published {
             assert_eq!(verdict(published), Verdict::Agrees, "{}", self.id);

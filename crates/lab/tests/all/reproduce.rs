@@ -2,21 +2,23 @@
 
 use crate::support::{complaint, json, lab};
 use serde_json::{Value, json as value};
+use std::collections::BTreeMap;
 use std::fs;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Runs an experiment at size tiny and returns its page.
-fn reproduced(experiment: &str, flag: &str) -> Value {
+fn reproduced(line: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let line = format!("reproduce {experiment} {flag} --size tiny --runs 1 --json --dir");
+    let line = format!("reproduce {line} --size tiny --runs 1 --json --dir");
     json(lab(&line).arg(folder.path()))
 }
 
-/// Returns the page of the simulated experiment `adaptive`. It takes longer than the other
-/// experiments, so it runs only once for all tests.
-fn simulated() -> &'static Value {
-    static PAGE: OnceLock<Value> = OnceLock::new();
-    PAGE.get_or_init(|| reproduced("adaptive", "--sim"))
+/// Returns the page of an experiment on one kind of machine, which is made once for all tests.
+fn page(line: &'static str) -> Arc<Value> {
+    type Pages = BTreeMap<&'static str, Arc<OnceLock<Arc<Value>>>>;
+    static PAGES: Mutex<Pages> = Mutex::new(BTreeMap::new());
+    let page = PAGES.lock().unwrap().entry(line).or_default().clone();
+    page.get_or_init(|| Arc::new(reproduced(line))).clone()
 }
 
 fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
@@ -24,10 +26,10 @@ fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
     list.map(|one| one[name].as_str().unwrap()).collect()
 }
 
-/// The page must cover both machines, and a second run must give equal figures.
+/// The page must cover both machines.
 #[test]
 fn simulated_page_covers_every_rule() {
-    let page = simulated();
+    let page = page("adaptive --sim");
     assert_eq!(page["experiment"], "adaptive");
     let aggregated = &page["sections"][0]["charts"];
     assert_eq!(names(aggregated, "title"), ["Mars", "Saturn"]);
@@ -47,19 +49,11 @@ fn simulated_page_covers_every_rule() {
     for title in ["Sleeps by the rules", "Looks that slow", "Outlook"] {
         assert!(titles.iter().any(|one| one.starts_with(title)), "{title}");
     }
-    assert_eq!(page, &reproduced("adaptive", "--sim"));
-}
-
-/// Returns the page of `two-level` with these flags.
-fn two_level(flags: &str) -> Value {
-    let folder = tempfile::tempdir().unwrap();
-    let line = format!("reproduce two-level {flags} --size tiny --runs 1 --json --dir");
-    json(lab(&line).arg(folder.path()))
 }
 
 #[test]
 fn two_level_has_all_sections() {
-    let page = two_level("--sim");
+    let page = page("two-level --sim");
     let titles = names(&page["sections"], "title");
     let parts = [
         "The programs",
@@ -83,9 +77,11 @@ fn two_level_has_all_sections() {
     }
 }
 
+/// That a simulated run depends only on its seed is a property of the simulator, and the session
+/// keeps its runs in order.
 #[test]
-fn two_level_is_deterministic() {
-    assert_eq!(two_level("--sim --only O3"), two_level("--sim --only O3"));
+fn simulated_page_is_deterministic() {
+    assert_eq!(reproduced("intervals --sim"), *page("intervals --sim"));
 }
 
 #[test]
@@ -95,7 +91,7 @@ fn only_selects_parts_of_two_level() {
         ("real", "On this machine"),
     ] {
         let kind = if part == "real" { "--real" } else { "--sim" };
-        let page = two_level(&format!("{kind} --only {part}"));
+        let page = reproduced(&format!("two-level {kind} --only {part}"));
         assert_eq!(names(&page["sections"], "title"), [title]);
         for id in names(&page["findings"], "id") {
             assert!(id.starts_with(part), "{id}");
@@ -105,8 +101,7 @@ fn only_selects_parts_of_two_level() {
 
 #[test]
 fn stealing_more_means_stealing_less_often() {
-    let page = reproduced("multi-steal", "--sim");
-    assert_eq!(page, reproduced("multi-steal", "--sim"));
+    let page = page("multi-steal --sim");
     let titles = names(&page["sections"], "title");
     assert_eq!(titles.len(), 7, "{titles:?}");
     let rows = &page["sections"][0]["tables"][1]["rows"];
@@ -124,12 +119,13 @@ fn stealing_more_means_stealing_less_often() {
 fn page_is_complete_and_self_contained() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
-        simulated(),
-        &reproduced("adaptive", "--real"),
-        &two_level("--real"),
-        &reproduced("multi-steal", "--real"),
+        "adaptive --sim",
+        "adaptive --real",
+        "two-level --real",
+        "multi-steal --real",
     ];
-    let files = pages.map(|page| {
+    let files = pages.map(|line| {
+        let page = page(line);
         let file = folder
             .path()
             .join(page["sections"].to_string().len().to_string());
@@ -148,8 +144,7 @@ fn page_is_complete_and_self_contained() {
 
 #[test]
 fn every_scheduler_respects_its_budget() {
-    let page = reproduced("memory", "--sim");
-    assert_eq!(page, reproduced("memory", "--sim"));
+    let page = page("memory --sim");
     let sections = page["sections"].as_array().unwrap();
     // One section for each of seven programs, one for all programs, and one for the parameter
     // sweep.
@@ -173,15 +168,14 @@ fn every_scheduler_respects_its_budget() {
 
 #[test]
 fn interval_findings_depend_on_size() {
-    let page = reproduced("intervals", "--sim");
-    assert_eq!(page, reproduced("intervals", "--sim"));
-    let section = &page["sections"][0];
+    let simulated = page("intervals --sim");
+    let section = &simulated["sections"][0];
     assert_eq!(section["charts"].as_array().unwrap().len(), 3);
     assert_eq!(section["tables"].as_array().unwrap().len(), 2);
-    let real = reproduced("intervals", "--real");
+    let real = page("intervals --real");
     let titles = ["Places on this machine", "Queues", "Takes and steals"];
     assert_eq!(names(&real["sections"], "title"), titles);
-    for finding in [&page, &real].map(|page| page["findings"].as_array().unwrap()) {
+    for finding in [&simulated, &real].map(|page| page["findings"].as_array().unwrap()) {
         for finding in finding {
             let why = finding["why"].as_str().unwrap();
             assert!(!why.is_empty() && finding["ours"] != "", "{finding}");
@@ -196,9 +190,13 @@ fn interval_findings_depend_on_size() {
 
 #[test]
 fn contradictions_say_why() {
-    let others = ["two-level", "multi-steal", "memory"];
-    let others = others.map(|experiment| reproduced(experiment, "--sim"));
-    for page in others.iter().chain([simulated()]) {
+    let pages = [
+        "two-level --sim",
+        "multi-steal --sim",
+        "memory --sim",
+        "adaptive --sim",
+    ];
+    for page in pages.map(page) {
         for finding in page["findings"].as_array().unwrap() {
             let why = finding["why"].as_str().unwrap();
             let contradicts = finding["verdict"] == "contradicts";

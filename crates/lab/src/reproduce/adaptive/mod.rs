@@ -18,6 +18,7 @@ use figures::FIGURES;
 use tidegate_command::failure::Failure;
 
 const PAPER: &str = concat!(
+    include_str!("../../../papers/adaptive/lists.toml"),
     include_str!("../../../papers/adaptive/claims.toml"),
     include_str!("../../../papers/adaptive/parameters.toml"),
     include_str!("../../../papers/adaptive/outlook.toml"),
