@@ -87,11 +87,11 @@ impl<R: Serialize + DeserializeOwned + Send + Sync> Trial<R> {
 
     /// Runs the cells of several trials.
     pub fn measure_all(trials: Vec<Self>, session: &Session) -> Result<Measured<R>, Failure> {
-        let mut each = trials.into_iter().map(|trial| trial.measure(session));
-        each.try_fold(Measured(HashMap::new()), |mut all, measured| {
-            all.0.extend(measured?.0);
-            Ok(all)
-        })
+        let mut cells = vec![];
+        for trial in trials {
+            cells.extend(trial.measure(session)?.0);
+        }
+        Ok(Measured::of(cells))
     }
 
     pub fn measure(self, session: &Session) -> Result<Measured<R>, Failure> {
@@ -100,14 +100,18 @@ impl<R: Serialize + DeserializeOwned + Send + Sync> Trial<R> {
         } else {
             session.side_by_side(&self.cells, self.runs)?
         };
-        Ok(Measured(self.names.into_iter().zip(runs).collect()))
+        Ok(Measured::of(self.names.into_iter().zip(runs)))
     }
 }
 
 impl<R> Measured<R> {
-    #[cfg(test)]
     pub fn of(cells: impl IntoIterator<Item = (String, Vec<R>)>) -> Self {
-        Self(cells.into_iter().collect())
+        let mut all = HashMap::new();
+        for (name, runs) in cells {
+            let other = all.insert(name, runs);
+            assert!(other.is_none(), "each cell has a name of its own");
+        }
+        Self(all)
     }
 
     pub fn find(&self, cell: &str) -> Option<&[R]> {

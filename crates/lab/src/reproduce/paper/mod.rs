@@ -5,15 +5,18 @@
 //! braces, as in `{job}`, also with a number of decimals or a unit, as in `{published:.3}`; so they
 //! may name further figures, as in `{dear:ratio}`. Each line break and what follows it is a space.
 
+#[cfg(test)]
+mod check;
+mod draw;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tidegate_command::output::Table;
 use toml::{Table as Fields, Value};
 
 use super::measured::{Figure, Lists, Measured, View, fill};
-use super::page::{Chart, Finding, Line, Point, Section};
-use super::units::{cell, show};
+use super::page::Finding;
+use super::units::show;
 use crate::arguments::Size;
 use crate::engine::{Claim, Interval, Refuted, Verdict};
 
@@ -25,7 +28,7 @@ pub struct Paper {
     lists_of_items: Fields,
     /// Columns that several tables have, by name.
     #[serde(default)]
-    columns: BTreeMap<String, Vec<Entries>>,
+    columns: BTreeMap<String, Vec<draw::Entry>>,
     /// Explanations that several claims have, by name.
     #[serde(default)]
     notes: BTreeMap<String, String>,
@@ -45,7 +48,7 @@ struct Part {
     #[serde(default)]
     claim: Vec<Fields>,
     #[serde(default)]
-    section: Vec<SectionEntry>,
+    section: Vec<draw::Section>,
 }
 
 /// A claim of the source, which a figure can contradict.
@@ -91,79 +94,6 @@ const OF_ITEMS: [&str; 8] = [
     "unit",
 ];
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SectionEntry {
-    #[serde(default)]
-    each: Vec<String>,
-    title: String,
-    text: String,
-    #[serde(default)]
-    chart: Vec<ChartEntry>,
-    #[serde(default)]
-    table: Vec<TableEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChartEntry {
-    /// The chart is repeated for each item of these lists.
-    #[serde(default)]
-    each: Vec<String>,
-    title: String,
-    x: String,
-    y: String,
-    #[serde(default)]
-    log: bool,
-    /// The list of positions on the x axis.
-    over: String,
-    /// The label of a position, if it is not the item itself.
-    label: Option<String>,
-    /// Values for all figures of the chart.
-    #[serde(default)]
-    with: Fields,
-    lines: Vec<Entries>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TableEntry {
-    #[serde(default)]
-    each: Vec<String>,
-    title: String,
-    /// The table has a row for each combination of these lists' items.
-    rows: Vec<String>,
-    #[serde(default)]
-    with: Fields,
-    columns: Columns,
-}
-
-/// The columns of a table, or their name.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Columns {
-    Named(String),
-    Own(Vec<Entries>),
-}
-
-/// A line or a column, or one for each item of a list.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entries {
-    #[serde(default)]
-    each: Vec<String>,
-    title: String,
-    /// The name of the figure; a column without one has the text.
-    figure: Option<String>,
-    unit: Option<String>,
-    text: Option<String>,
-    /// A cell, and one that it is compared with; values, like those of `with`.
-    cell: Option<String>,
-    base: Option<String>,
-    #[serde(default)]
-    with: Fields,
-}
-
 /// The results of a part of a paper.
 pub struct Results<'a, R: 'static> {
     paper: &'a Paper,
@@ -199,13 +129,6 @@ impl Paper {
     fn part(&self, name: &str) -> &Part {
         let part = self.parts.get(name);
         part.unwrap_or_else(|| panic!("{name} is a part of the paper"))
-    }
-
-    fn columns<'e>(&'e self, table: &'e TableEntry) -> &'e [Entries] {
-        match &table.columns {
-            Columns::Named(name) => &self.columns[name],
-            Columns::Own(columns) => columns,
-        }
     }
 
     /// Returns the claim with what the items of its lists give.
@@ -392,120 +315,6 @@ impl<'a, R> Results<'a, R> {
         });
         prose(&filled)
     }
-
-    /// Draws the sections of a part.
-    pub fn sections(&self, part: &str) -> Vec<Section> {
-        let mut sections = vec![];
-        self.measured.view(&self.lists, |view| {
-            for section in &self.paper.part(part).section {
-                through(view, &section.each, &mut |view| {
-                    sections.push(self.section(section, view));
-                });
-            }
-        });
-        sections
-    }
-
-    fn section(&self, entry: &SectionEntry, view: View<'_, R>) -> Section {
-        let mut section = Section {
-            title: self.text(&entry.title, view),
-            text: self.text(&entry.text, view),
-            charts: vec![],
-            tables: vec![],
-        };
-        for chart in &entry.chart {
-            let with = Value::Table(chart.with.clone());
-            through(view, &chart.each, &mut |view| {
-                let drawn = view.with("", &with, |view| self.chart(chart, view));
-                section.charts.push(drawn);
-            });
-        }
-        for table in &entry.table {
-            let with = Value::Table(table.with.clone());
-            through(view, &table.each, &mut |view| {
-                let drawn = view.with("", &with, |view| self.table(table, view));
-                section.tables.push(drawn);
-            });
-        }
-        section
-    }
-
-    fn chart(&self, entry: &ChartEntry, view: View<'_, R>) -> Chart {
-        let over = view.fill(&entry.over);
-        let label = entry.label.clone();
-        let label = label.unwrap_or_else(|| format!("{{{over}}}"));
-        let mut lines = vec![];
-        self.entries(&entry.lines, view, &mut |line, view| {
-            let figure = line.figure.as_ref().expect("a line has a figure");
-            let figure = self.figure(&view.fill(figure));
-            let values = view.each(&over, |view| view.interval(figure));
-            let points = values.into_iter().enumerate();
-            lines.push(Line {
-                name: self.text(&line.title, view),
-                points: points
-                    .filter_map(|(x, y)| Point::new(x as f64, y))
-                    .collect(),
-            });
-        });
-        Chart {
-            title: self.text(&entry.title, view),
-            x: self.text(&entry.x, view),
-            y: self.text(&entry.y, view),
-            labels: view.each(&over, |view| self.text(&label, view)),
-            log: entry.log,
-            lines,
-        }
-    }
-
-    fn table(&self, entry: &TableEntry, view: View<'_, R>) -> Table {
-        let all = self.paper.columns(entry);
-        let mut columns = vec![];
-        self.entries(all, view, &mut |column, view| {
-            columns.push(self.text(&column.title, view));
-        });
-        let mut table = Table::new(columns).titled(self.text(&entry.title, view));
-        through(view, &entry.rows, &mut |view| {
-            let mut cells = vec![];
-            self.entries(all, view, &mut |column, view| {
-                cells.push(match (&column.figure, &column.unit) {
-                    (Some(figure), Some(unit)) => {
-                        let figure = self.figure(&view.fill(figure));
-                        cell(unit, view.value(figure))
-                    }
-                    _ => {
-                        let text = column.text.as_ref().unwrap_or(&column.title);
-                        match self.text(text, view) {
-                            text if text.contains("NaN") => {
-                                tidegate_command::output::Value::Missing
-                            }
-                            text => text.as_str().into(),
-                        }
-                    }
-                });
-            });
-            table.row(cells);
-        });
-        table
-    }
-
-    /// Passes each line or column with its values.
-    fn entries(
-        &self,
-        entries: &[Entries],
-        view: View<'_, R>,
-        then: &mut dyn FnMut(&Entries, View<'_, R>),
-    ) {
-        for entry in entries {
-            let mut with = entry.with.clone();
-            for (name, cell) in [("cell", &entry.cell), ("base", &entry.base)] {
-                with.extend(cell.clone().map(|cell| (name.to_owned(), cell.into())));
-            }
-            let with = Value::Table(with);
-            through(view, &entry.each, &mut |view| {
-                view.with("", &with, |view| then(entry, view));
-            });
-        }
-    }
 }
 
 impl Entry {
@@ -514,73 +323,5 @@ impl Entry {
             agrees, refuted, ..
         } = *self;
         Claim { agrees, refuted }
-    }
-}
-
-#[cfg(test)]
-impl Paper {
-    /// Checks that these parts and the code name the same figures, and that each claim agrees with
-    /// its published figure and is contradicted by a figure at the end of what refutes it.
-    pub fn check<R>(&self, parts: &[&str], figures: &[Figure<R>], more: &[(&str, Vec<Value>)]) {
-        let mut lists = self.lists.clone();
-        lists.extend(
-            more.iter()
-                .map(|(name, list)| ((*name).to_owned(), list.clone())),
-        );
-        let mut named = std::collections::BTreeSet::new();
-        let mut texts: Vec<String> = self.notes.values().cloned().collect();
-        Measured::<R>::of([]).view(&lists, |view| {
-            for fields in parts.iter().flat_map(|part| &self.part(part).claim) {
-                through(view, &self::lists(fields), &mut |view| {
-                    let entry = self.entry(fields, view);
-                    entry.check();
-                    let of_id = (entry.cannot.as_deref() != Some("always")).then_some(&entry.id);
-                    let figure = entry.figure.as_ref().or(of_id);
-                    named.extend(figure.map(|figure| view.fill(figure)));
-                    texts.extend([entry.claim, entry.why, entry.why_not.unwrap_or_default()]);
-                });
-            }
-        });
-        for section in parts.iter().flat_map(|part| &self.part(part).section) {
-            texts.push(section.text.clone());
-            let charts = section.chart.iter().map(|chart| &chart.lines);
-            let charts = charts.map(|lines| &lines[..]);
-            let tables = section.table.iter().map(|table| self.columns(table));
-            for entry in charts.chain(tables).flatten() {
-                named.extend(entry.figure.clone());
-                texts.extend(entry.text.clone());
-            }
-        }
-        named.retain(|name| !name.contains('{'));
-        let texts = prose(&texts.join(" "));
-        let names = figures.iter().map(|(name, _)| (*name).to_owned());
-        let items = || {
-            lists
-                .values()
-                .flatten()
-                .filter_map(|item| item.get("figure"))
-        };
-        let told = names.clone().filter(|name| {
-            let is_item = items().any(|item| item.as_str() == Some(name));
-            is_item || texts.contains(&format!("{{{name}:"))
-        });
-        named.extend(told.collect::<Vec<_>>());
-        assert_eq!(named, names.collect());
-    }
-}
-
-#[cfg(test)]
-impl Entry {
-    fn check(&self) {
-        let claim = self.judged();
-        let verdict = |figure| claim.judge(Interval::exact(figure));
-        if let Some(published) = self.published {
-            assert_eq!(verdict(published), Verdict::Agrees, "{}", self.id);
-        }
-        let end = match self.refuted {
-            Refuted::AtLeast(end) | Refuted::AtMost(end) => end,
-            Refuted::Outside(low, _) => low.next_down(),
-        };
-        assert_eq!(verdict(end), Verdict::Contradicts, "{}", self.id);
     }
 }
