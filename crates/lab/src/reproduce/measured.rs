@@ -302,6 +302,27 @@ pub fn fill(text: &str, value: impl Fn(&str) -> String) -> String {
     filled + rest
 }
 
+/// Computes a figure from one made-up run of each cell.
+#[cfg(test)]
+pub fn made_up<R>(
+    figures: &[Figure<R>],
+    figure: &str,
+    given: &[(&str, &str)],
+    lists: &Lists,
+    cells: impl IntoIterator<Item = (String, R)>,
+) -> f64 {
+    let found = figures.iter().find(|(name, _)| *name == figure);
+    let (_, figure) = found.expect("a figure of this name");
+    let given = given
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).into()));
+    let given = Value::Table(given.collect());
+    let measured = Measured::of(cells.into_iter().map(|(cell, run)| (cell, vec![run])));
+    measured.view(lists, |view| {
+        view.with("", &given, |view| view.value(figure))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

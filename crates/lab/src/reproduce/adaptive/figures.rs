@@ -255,3 +255,50 @@ fn outlook(v: V<'_>, rule: &str) -> f64 {
     let mars = on(v, ["outlook/Mars", "80{instances}"], "all six", rule);
     (mars + on(v, ["outlook/Saturn", "48{instances}"], "all six", rule)) / 2.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::PAPER;
+    use super::*;
+    use crate::reproduce::measured::made_up;
+    use crate::reproduce::paper::Paper;
+
+    fn figure(figure: &str, given: &[(&str, &str)], seconds: fn(&str) -> f64) -> f64 {
+        let lists = Paper::read(PAPER).lists;
+        let text = |item: &toml::Value, name: &str| item[name].as_str().unwrap().to_owned();
+        let rules = lists["rule"].iter().map(|rule| text(rule, "rule"));
+        let cells = rules.flat_map(|rule| {
+            let works = lists["work"].iter().map(move |work| text(work, "work"));
+            works.map(move |work| {
+                let run = Observed {
+                    seconds: seconds(&rule),
+                    ..Observed::default()
+                };
+                (format!("Mars/{work}/{rule}/80"), run)
+            })
+        });
+        let given = [&[("on", "Mars"), ("work", "lu"), ("load", "80")], given].concat();
+        made_up(FIGURES, figure, &given, &lists, cells.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn slow_rules_are_divided_by_fast_ones() {
+        let given = [("slow", "none"), ("fast", "linear")];
+        let seconds = |rule: &str| if rule == "none" { 3.0 } else { 2.0 };
+        let slower = figure("slower", &given, seconds);
+        assert!((slower - 1.5).abs() < 1e-9, "{slower}");
+    }
+
+    #[test]
+    fn thesis_mean_excludes_our_rule() {
+        let aggregated = |seconds| figure("mars-linear", &[], seconds);
+        let ours = aggregated(|rule| if rule == "linear" { 0.9 } else { 1.0 });
+        let with_slow_elastic = aggregated(|rule| match rule {
+            "linear" => 0.9,
+            "elastic" => 99.0,
+            _ => 1.0,
+        });
+        assert_eq!(ours, with_slow_elastic);
+        assert!((ours - 1.0 / 0.9).abs() < 1e-9, "{ours}");
+    }
+}

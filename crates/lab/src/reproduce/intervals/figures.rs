@@ -167,3 +167,35 @@ fn by_deque(v: OnPools<'_>, count: fn(&Ran) -> f64) -> f64 {
         count,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::measured::made_up;
+
+    /// The worst locality doubles the time even if misses are free. Misses add another tenth.
+    #[test]
+    fn effects_without_misses_are_divided_out() {
+        let times = [
+            ("best/68", 1.0),
+            ("worst/68", 2.2),
+            ("best/0", 1.0),
+            ("worst/0", 2.0),
+        ];
+        let cells = times.map(|(cell, seconds)| {
+            let run = Observed {
+                seconds,
+                ..Observed::default()
+            };
+            (format!("places/mergesort/{cell}"), run)
+        });
+        let given = [
+            ("machine", "places"),
+            ("program", "mergesort"),
+            ("locality", "worst"),
+            ("miss", "68"),
+        ];
+        let slowdown = made_up(SIMULATED, "time", &given, &Default::default(), cells);
+        assert!((slowdown - 1.1).abs() < 1e-9, "{slowdown}");
+    }
+}

@@ -107,3 +107,44 @@ fn as_here(v: V<'_>, figure: fn(V<'_>, &str) -> f64) -> f64 {
         figure(v, CELL) / figure(v, STEALING)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::measured::made_up;
+
+    #[test]
+    fn bounds_depend_on_the_scheduler() {
+        let given = [
+            ("s1", "100"),
+            ("k", "2"),
+            ("depth", "5"),
+            ("most", "110"),
+            ("program", "fib"),
+            ("on", "here"),
+            ("loads", "processors"),
+            ("programs", "program"),
+            ("processors", "4"),
+        ];
+        for (scheduler, bound) in [
+            ("work stealing", 400.0),
+            ("Narlikar", 140.0),
+            ("budget", 110.0),
+        ] {
+            let run = Observed {
+                peak: 1.5 * bound,
+                ..Observed::default()
+            };
+            let given = [&given[..], &[("scheduler", scheduler)]].concat();
+            let cells = [(format!("here/fib/{scheduler}/4"), run)];
+            let ours = made_up(
+                FIGURES,
+                "largest by bound",
+                &given,
+                &Default::default(),
+                cells,
+            );
+            assert_eq!(ours, 1.5, "{scheduler}");
+        }
+    }
+}

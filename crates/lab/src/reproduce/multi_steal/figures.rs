@@ -114,3 +114,49 @@ fn not_busy(run: &Observed) -> f64 {
 fn all(run: &Observed) -> f64 {
     run.busy + run.stealing + run.asleep
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::measured::made_up;
+    use crate::reproduce::paper::Paper;
+
+    /// The smallest fall counts: here, the share does not fall from 4 to 8 tasks.
+    #[test]
+    fn sweep_has_its_smallest_fall() {
+        let lists = Paper::read(super::super::PAPER).lists;
+        let shares = [(2, 0.8), (4, 0.4), (8, 0.4), (16, 0.1)];
+        let cells = shares.map(|(tasks, busy)| {
+            let run = Observed {
+                busy,
+                asleep: 1.0 - busy,
+                ..Observed::default()
+            };
+            (format!("source/fib/fixed {tasks}/24"), run)
+        });
+        let given = [("work", "fib")];
+        assert_eq!(
+            made_up(FIGURES, "fib-sweep-busy", &given, &lists, cells),
+            1.0
+        );
+    }
+
+    #[test]
+    fn gap_is_below_one_if_half_saves_more_on_b() {
+        let times = [
+            ("UTS A/dynamic", 0.8),
+            ("UTS A/bottommost", 1.0),
+            ("UTS B/dynamic", 0.4),
+            ("UTS B/bottommost", 1.0),
+        ];
+        let cells = times.map(|(cell, seconds)| {
+            let run = Observed {
+                seconds,
+                ..Observed::default()
+            };
+            (format!("source/{cell}/24"), run)
+        });
+        let gap = made_up(FIGURES, "uts-b-gap", &[], &Default::default(), cells);
+        assert_eq!(gap, 0.5);
+    }
+}

@@ -342,3 +342,64 @@ fn lost(v: V<'_>) -> f64 {
         - response(v, "scale/{processors}/{short}/Cilk"))
         / (5.0 / 1e3)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::PAPER;
+    use super::*;
+    use crate::reproduce::measured::made_up;
+    use crate::reproduce::paper::Paper;
+
+    fn seen(response: f64, end: f64) -> Seen {
+        Seen {
+            response,
+            end,
+            all: Some(0.0),
+            ..Seen::default()
+        }
+    }
+
+    /// The second job takes a thousand times as long as the first, and gets faster with longer
+    /// cycles, but counts no more.
+    #[test]
+    fn best_cycle_weighs_jobs_alike() {
+        let lists = Paper::read(PAPER).lists;
+        for (more, expected) in [(0.3, 1.0), (0.1, 100.0)] {
+            let cells = [
+                ("fib(33)", 1.0, more),
+                ("loopy(64)", 1e3, -0.2),
+                ("knary(10,6,1)", 1.0, 0.0),
+                ("cholesky(2048,10000)", 1.0, 0.0),
+            ];
+            let cells = cells.into_iter().flat_map(|(job, time, more)| {
+                let cycles = [1, 2, 5, 10, 25, 50, 100].into_iter().enumerate();
+                let wsap = cycles.map(move |(place, cycle)| {
+                    let response = time * (1.0 + more * place as f64);
+                    (format!("O/{job}/WSAP/{cycle}"), seen(response, 0.0))
+                });
+                wsap.chain([(format!("O/{job}/Cilk"), seen(time, 0.0))])
+            });
+            let best = made_up(FIGURES, "O2-best", &[], &lists, cells);
+            assert_eq!(best * 5.0, expected);
+        }
+    }
+
+    /// With static halves, the third of three jobs that arrive at once begins when the first ends.
+    #[test]
+    fn third_job_waits_for_a_half() {
+        let cells = || {
+            let halves = ("P1/halves".to_owned(), seen(3.0, 0.0));
+            [halves, ("P1/WSAP/0".to_owned(), seen(4.0, 3.0))]
+        };
+        for (figure, rule, expected) in [
+            ("P1 response", "halves", 4.0),
+            ("P1 throughput", "halves", 0.5),
+            ("response by halves", "WSAP", 1.0),
+            ("throughput by halves", "WSAP", 2.0),
+        ] {
+            let given = [("rule", rule), ("third", "0")];
+            let ours = made_up(FIGURES, figure, &given, &Default::default(), cells());
+            assert_eq!(ours, expected, "{figure}");
+        }
+    }
+}
