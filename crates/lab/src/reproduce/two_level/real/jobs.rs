@@ -70,23 +70,26 @@ impl Ran {
 struct Work {
     name: String,
     program: &'static str,
-    parameters: Vec<(String, String)>,
+    /// Parameters, such as `n=16 form=join`.
+    given: String,
 }
 
 impl Work {
-    fn new(name: impl Into<String>, program: &'static str, parameters: &[(&str, String)]) -> Self {
-        let parameters = parameters.iter();
+    fn new(name: impl Into<String>, program: &'static str, given: String) -> Self {
         Self {
             name: name.into(),
             program,
-            parameters: parameters
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect(),
+            given,
         }
     }
 
     fn spec(&self, runtime: &str, workers: usize) -> Spec {
-        Spec::new(self.program, self.parameters.clone(), runtime, workers)
+        let pairs = self
+            .given
+            .split(' ')
+            .filter_map(|pair| pair.split_once('='));
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Spec::new(self.program, pairs.collect(), runtime, workers)
     }
 
     fn fixed(&self, workers: usize) -> Spec {
@@ -144,13 +147,10 @@ pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
         Size::Small => (38, 75_000_000),
         Size::Paper => (41, 300_000_000),
     };
-    let fib = Work::new("fib", "fib", &[("n", n.to_string())]);
+    let fib = Work::new("fib", "fib", format!("n={n}"));
     let loopy = |rounds: usize| {
-        let given = [
-            ("n", (rounds * processors).to_string()),
-            ("steps", steps.to_string()),
-        ];
-        Work::new(format!("loopy({rounds} P)"), "loopy", &given)
+        let given = format!("n={} steps={steps}", rounds * processors);
+        Work::new(format!("loopy({rounds} P)"), "loopy", given)
     };
     let loops = [loopy(1), loopy(2), loopy(4)];
     let mut cases = alone(&[&fib, &loops[2]], processors);
@@ -210,14 +210,8 @@ fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
 /// twice the work. The other job has the phases in the opposite order.
 fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     let work = |first: &str| {
-        let given = [
-            ("rounds", "1".to_owned()),
-            ("solo", steps.to_string()),
-            ("steps", (2 * steps).to_string()),
-            ("tasks", "512".to_owned()),
-            ("first", first.to_owned()),
-        ];
-        Work::new("phases", "phases", &given)
+        let phases = format!("rounds=1 solo={steps} steps={} tasks=512", 2 * steps);
+        Work::new("phases", "phases", format!("{phases} first={first}"))
     };
     let works = ["serial", "parallel"].map(work);
     let two = |way: &str, spec: &dyn Fn(&Work) -> Spec| {
