@@ -5,7 +5,7 @@
 //! turns several pages into one document.
 
 mod adaptive;
-mod grid;
+
 mod intervals;
 mod measured;
 mod memory;
@@ -13,6 +13,7 @@ mod multi_steal;
 mod observed;
 pub mod page;
 mod paper;
+mod plan;
 mod print;
 mod real;
 mod scaling;

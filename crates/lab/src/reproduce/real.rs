@@ -8,8 +8,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tidegate_workloads::{Runtime, Tidegate, find};
 
-use super::grid::{Load, Rule};
 use super::observed::Observed;
+use super::plan::{Load, Rule};
 use super::simulated::Work;
 use crate::bench::crew::{self, Done, Spec};
 use tidegate_command::failure::Failure;

@@ -1,9 +1,9 @@
 //! The figures of the experiments. A rule's time is that of an instance of a program.
 
 use crate::engine::ratios::{farthest, geometric_mean, greatest, least};
-use crate::reproduce::grid::{in_units, seconds};
 use crate::reproduce::measured::{Figure, View};
 use crate::reproduce::observed::Observed;
+use crate::reproduce::plan::{in_units, seconds};
 
 type V<'a> = View<'a, Observed>;
 

@@ -10,11 +10,11 @@ use toml::Value;
 use super::machines::{MACHINES, MARS, Machine, SATURN};
 use super::runs;
 use crate::engine::Session;
-use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::measured::{Named, Trial};
 use crate::reproduce::observed::Observed;
 use crate::reproduce::page::Setting;
 use crate::reproduce::paper::{Paper, Results, items_of, texts};
+use crate::reproduce::plan::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
 /// The number of runs of each cell in a sweep, as in the thesis.

@@ -2,9 +2,9 @@
 
 use super::pools::Ran;
 use crate::engine::ratios::{geometric_mean, greatest};
-use crate::reproduce::grid::seconds;
 use crate::reproduce::measured::{Figure, View};
 use crate::reproduce::observed::Observed;
+use crate::reproduce::plan::seconds;
 
 type Simulated<'a> = View<'a, Observed>;
 type OnPools<'a> = View<'a, Ran>;

@@ -1,9 +1,9 @@
 //! The figures of peaks and times.
 
 use crate::engine::ratios::greatest;
-use crate::reproduce::grid::seconds;
 use crate::reproduce::measured::{Figure, View};
 use crate::reproduce::observed::Observed;
+use crate::reproduce::plan::seconds;
 
 type V<'a> = View<'a, Observed>;
 

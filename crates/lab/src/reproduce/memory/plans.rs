@@ -8,10 +8,10 @@ use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
 use toml::Value;
 
 use crate::bench::memory::policy::{self, LOOKS_OF_SLIDES, Policy};
-use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::measured::Trial;
 use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::{Paper, texts};
+use crate::reproduce::plan::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
 /// A program, and the work, span and peak of its serial run.

@@ -1,9 +1,9 @@
 //! The figures of the experiments with programs.
 
 use crate::engine::Sample;
-use crate::reproduce::grid::seconds;
 use crate::reproduce::measured::{Figure, View};
 use crate::reproduce::observed::Observed;
+use crate::reproduce::plan::seconds;
 
 type V<'a> = View<'a, Observed>;
 

@@ -16,11 +16,11 @@ use tidegate_sim::{Costs, Settings};
 use tidegate_workloads::{Runtime, Serial, Size};
 use toml::Value;
 
-use super::grid::Load;
 use super::measured::Trial;
 use super::observed::Observed;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
+use super::plan::Load;
 use super::real::{Processes, spec};
 use crate::engine::{Cell, Session};
 use figures::{FIGURES, OVERHEAD};

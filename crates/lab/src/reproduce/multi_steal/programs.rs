@@ -4,7 +4,7 @@ use tidegate_policy::StealAmount;
 use tidegate_workloads::Size;
 
 use super::{LONG_RUNS, RUNS};
-use crate::reproduce::grid::{Load, Plan, Rule};
+use crate::reproduce::plan::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
 /// In the source, a thief sleeps for 100 us after `LIMIT` failures, but the value of `LIMIT` is not

@@ -11,11 +11,11 @@ use tidegate_policy::{StealAmount, VictimPolicy};
 use tidegate_sim::Settings;
 use tidegate_workloads::Size;
 
-use super::grid::{Load, Plan, Rule, in_units, seconds};
 use super::measured::{Figure, Trial, View};
 use super::observed::Observed;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
+use super::plan::{Load, Plan, Rule, in_units, seconds};
 use super::simulated::Work;
 use crate::engine::Session;
 use crate::engine::ratios::geometric_mean;

@@ -1,4 +1,4 @@
-//! Compares rules for thieves on the same programs under the same loads.
+//! Rules for thieves, on programs under loads: what runs, and how their times are compared.
 
 use std::collections::BTreeMap;
 
