@@ -4,14 +4,14 @@
 
 use std::path::Path;
 
-#[path = "../../crates/command/build/lock.rs"]
+#[path = "../../crates/cli-support/build/lock.rs"]
 mod lock;
 
 use lock::Lock;
 
 fn main() {
     println!("cargo::rerun-if-changed=../build.rs");
-    println!("cargo::rerun-if-changed=../../../crates/command/build");
+    println!("cargo::rerun-if-changed=../../../crates/cli-support/build");
     println!("cargo::rustc-check-cfg=cfg(tidegate)");
     if lock::tidegate().is_some() {
         println!("cargo::rustc-cfg=tidegate");

@@ -22,8 +22,8 @@ pub use exec::How;
 pub use other_program::OtherProgram;
 pub use replay::{AFTER_REPLAY, ReplayArguments, TraceArguments};
 pub use simulation::{JobsArguments, Simulated, SimulatedMachine, Simulation, SimulationFlags};
-use tidegate_command::arguments::{Chosen, Format};
-use tidegate_command::compare::{ComparisonFlags, after_compare};
+use tidegate_cli_support::arguments::{Chosen, Format};
+use tidegate_cli_support::compare::{ComparisonFlags, after_compare};
 
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {

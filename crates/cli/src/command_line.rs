@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use tidegate_command::arguments::{Deferred, Format, TableFormat};
+use tidegate_cli_support::arguments::{Deferred, Format, TableFormat};
 
 use crate::arguments::{
     AFTER_REPLAY, CompareArguments, ExecArguments, MachineArguments, ReplayArguments,

@@ -1,8 +1,8 @@
 //! `tidegate compare`: runs a program on several runtimes, with interleaved runs.
-//! [`tidegate_command::compare`] does the work.
+//! [`tidegate_cli_support::compare`] does the work.
 
-use tidegate_command::compare::{self, program};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::compare::{self, program};
+use tidegate_cli_support::failure::Failure;
 
 use crate::arguments::CompareArguments;
 

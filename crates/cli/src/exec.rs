@@ -6,11 +6,11 @@
 use std::process::ExitCode;
 
 use crate::arguments::ExecArguments;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 #[cfg(target_os = "linux")]
 pub fn run(arguments: ExecArguments) -> Result<ExitCode, Failure> {
-    use tidegate_command::output;
+    use tidegate_cli_support::output;
 
     let code = tidegate_exec::run(&options(arguments)?).unwrap_or_else(|failure| {
         output::to_stderr(&output::tame(&format!("tidegate exec: {failure}\n")));
@@ -22,7 +22,7 @@ pub fn run(arguments: ExecArguments) -> Result<ExitCode, Failure> {
 #[cfg(target_os = "linux")]
 fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> {
     use crate::arguments::How;
-    use tidegate_command::options::value;
+    use tidegate_cli_support::options::value;
     use tidegate_policy::tunables;
 
     let (min, max) = (arguments.min, arguments.max);

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};
 
 use crate::roster::{self, Row};
-use tidegate_command::arguments::TableFormat;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{self, describe};
+use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{self, describe};
 
 #[derive(Args, Clone, Copy, Debug)]
 #[command(after_help = help())]

@@ -1,8 +1,8 @@
 //! The `tidegate` command: runs programs on the runtime, checks them and compares runtimes.
 //!
 //! Every subcommand has a module with the same name, and follows the same order: parse
-//! ([`arguments`]), run, check ([`tidegate_command::reference`]), print
-//! ([`tidegate_command::output`]). Any error is a [`Failure`], which determines the exit code.
+//! ([`arguments`]), run, check ([`tidegate_cli_support::reference`]), print
+//! ([`tidegate_cli_support::output`]). Any error is a [`Failure`], which determines the exit code.
 //! Nothing else ends the process, except Ctrl-C, and in [`exec`] the signal that ended its program
 //! and the end of its watcher. Only [`exec`] can succeed with a code other than 0.
 //!
@@ -51,8 +51,8 @@ use std::process::ExitCode;
 use tidegate::memory::ReservationError;
 
 use command_line::{Cli, Command, TableCommand};
-use tidegate_command::arguments::{Deferred, run};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::arguments::{Deferred, run};
+use tidegate_cli_support::failure::Failure;
 
 fn main() -> ExitCode {
     run(|cli: Cli| carry_out(cli.command))

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use tidegate_share::{Job, Kind, Location, Refusal};
 
-use tidegate_command::failure::Failure;
-use tidegate_command::json_fields;
-use tidegate_command::output::{JsonField, Table, Value as Cell, show_age, to_json};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, Table, Value as Cell, show_age, to_json};
 
 /// A job's row in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]

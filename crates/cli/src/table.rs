@@ -13,9 +13,9 @@ use tidegate_share::confinement::{self, Records};
 use tidegate_share::{Job, Location, Observer, Soundness};
 
 use crate::roster::{self, Row};
-use tidegate_command::arguments::Format;
-use tidegate_command::failure::Failure;
-use tidegate_command::output;
+use tidegate_cli_support::arguments::Format;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output;
 
 pub fn check(format: Format) -> Result<(), Failure> {
     let location = roster::find()?;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use tidegate::machine::Topology;
 
-use tidegate_command::failure::Failure;
-use tidegate_command::input;
-use tidegate_command::standard::shown_input;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::input;
+use tidegate_cli_support::standard::shown_input;
 
 pub fn read(file: &Path) -> Result<Topology, Failure> {
     let topology = input::text(file)?.parse();

@@ -2,10 +2,10 @@
 
 use tidegate_policy::tunables::rows;
 
-use tidegate_command::arguments::TableFormat;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::Value as Cell;
-use tidegate_command::output::sheet::{Column, Field, Sheet};
+use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::Value as Cell;
+use tidegate_cli_support::output::sheet::{Column, Field, Sheet};
 
 /// Puts the most important columns first.
 pub fn print(format: TableFormat) -> Result<(), Failure> {

@@ -27,8 +27,8 @@ mod talk;
 use std::process::ExitCode;
 
 use tidegate::memory::CountingAllocator;
-use tidegate_command::arguments::{Deferred, run};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::arguments::{Deferred, run};
+use tidegate_cli_support::failure::Failure;
 
 use arguments::{Cli, Command};
 

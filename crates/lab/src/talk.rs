@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The process, and the pipes to and from it. Dropping it kills the process.
 pub struct Talk {

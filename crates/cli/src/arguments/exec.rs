@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
-use tidegate_command::options::{help, weight, workers};
+use tidegate_cli_support::options::{help, weight, workers};
 use tidegate_policy::tunables::WEIGHT;
 
 #[derive(Args, Clone, Debug)]

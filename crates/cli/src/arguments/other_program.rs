@@ -2,7 +2,7 @@
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
-use tidegate_command::arguments::{Chosen, Size, open, program, unknown};
+use tidegate_cli_support::arguments::{Chosen, Size, open, program, unknown};
 
 use super::simulation::simulated;
 

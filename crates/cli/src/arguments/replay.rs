@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tidegate_command::arguments::Format;
+use tidegate_cli_support::arguments::Format;
 
 /// Where `run` writes its trace.
 #[derive(Args, Clone, Debug, Default)]

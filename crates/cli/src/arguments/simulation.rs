@@ -13,10 +13,10 @@ use tidegate_policy::{DesirePolicy, Nanos};
 use tidegate_sim::{Allot, Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
-use tidegate_command::arguments::{
+use tidegate_cli_support::arguments::{
     Chosen, Format, Size, TableFormat, grouped_help, open, program, unknown, whole,
 };
-use tidegate_command::options::{est_cycle, help, help_of_policy};
+use tidegate_cli_support::options::{est_cycle, help, help_of_policy};
 
 use super::other_program::{OtherProgram, other_program};
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use clap::{ArgMatches, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
-use tidegate_command::arguments::{Chosen, entry, program};
+use tidegate_cli_support::arguments::{Chosen, entry, program};
 use tidegate_fan::{Budget, Done, Error, Weighted};
 use tidegate_workloads::digest::{Bytes, Digest, Listing, Outcome, ProblemKind, printable, read};
 use tidegate_workloads::{Program, Size, Values};

@@ -19,7 +19,7 @@ use tidegate_fan::{Budget, Done, Error, Split, Verb, Weighted};
 use tidegate_workloads::Program as _;
 use tidegate_workloads::digest::Bytes;
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// Into how many items a piece packs what it leaves to others.
 const REST: usize = 16;
@@ -238,7 +238,7 @@ impl Report {
         program: &P,
         result: &tidegate_workloads::Answer,
     ) -> Self {
-        use tidegate_command::output::{show_fields, show_value};
+        use tidegate_cli_support::output::{show_fields, show_value};
         let parameters = program.parameters();
         let mut text = format!("{} {}\n", P::NAME, show_fields(&parameters));
         for (name, value) in result {

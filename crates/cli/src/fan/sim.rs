@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tidegate_command::standard::is_standard;
+use tidegate_cli_support::standard::is_standard;
 use tidegate_fan::{Budget, Done, Error, Weighted};
 use tidegate_workloads::digest::hex;
 

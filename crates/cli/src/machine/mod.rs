@@ -8,9 +8,9 @@ use tidegate::machine::{Cache, CpuList, Grant, Machine, Quota};
 
 use crate::arguments::MachineArguments;
 use crate::topology;
-use tidegate_command::failure::Failure;
-use tidegate_command::options;
-use tidegate_command::output;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options;
+use tidegate_cli_support::output;
 use tree::Tree;
 
 pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tidegate::machine::{CpuList, Machine, Topology};
 
 use super::cpus;
-use tidegate_command::output::{show_count, show_whole_bytes};
+use tidegate_cli_support::output::{show_count, show_whole_bytes};
 
 /// A resource that CPUs share.
 struct Thing {

@@ -11,8 +11,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tidegate::trace::{CycleEnd, Event, Record, Source, Stream, TaskOrigin, Trace, phase};
 
-use tidegate_command::failure::Failure;
-use tidegate_command::output::write_file;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::write_file;
 
 pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {
     write_file(path, "a timeline", |out| {

@@ -14,10 +14,10 @@ use tidegate::trace::{Difference, Failed, Rules, Stream, Trace, replay};
 use tidegate_policy::show_time;
 
 use crate::arguments::ReplayArguments;
-use tidegate_command::failure::Failure;
-use tidegate_command::input;
-use tidegate_command::output::{self, Progress, show_count, show_seconds};
-use tidegate_command::standard::shown_input;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::input;
+use tidegate_cli_support::output::{self, Progress, show_count, show_seconds};
+use tidegate_cli_support::standard::shown_input;
 
 pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     let file = shown_input(&arguments.file);

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tidegate::{Breakdown, Counters, Stats, Waiting};
 
-use tidegate_command::output::{WIDTH, show_count, show_seconds, show_value};
+use tidegate_cli_support::output::{WIDTH, show_count, show_seconds, show_value};
 
 pub fn counters(counters: &Counters) -> Value {
     json!({

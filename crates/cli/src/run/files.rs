@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use tidegate_workloads::digest::{ProblemKind, Report, printable};
 
-use tidegate_command::output::show_rate;
+use tidegate_cli_support::output::show_rate;
 
 /// The maximum number of files that are listed for each kind of problem, unless all are.
 const NAMED: usize = 10;

@@ -9,12 +9,12 @@ use tidegate_workloads::trial::Check;
 use tidegate_workloads::{Counted, On, Recorded, Tidegate, Trial};
 
 use super::pictures::PictureArguments;
-use tidegate_command::busy::Watch;
-use tidegate_command::failure::Failure;
-use tidegate_command::options::Options;
-use tidegate_command::output::{Progress, show_seconds, write_file};
-use tidegate_command::statistics::Sample;
-use tidegate_command::usage::{self, Usage};
+use tidegate_cli_support::busy::Watch;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options::Options;
+use tidegate_cli_support::output::{Progress, show_seconds, write_file};
+use tidegate_cli_support::statistics::Sample;
+use tidegate_cli_support::usage::{self, Usage};
 
 /// The default number of measured runs.
 pub const REPEAT: u32 = 3;
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use clap::{Args, FromArgMatches};
     use std::process::ExitCode;
-    use tidegate_command::options::Flags;
+    use tidegate_cli_support::options::Flags;
     use tidegate_workloads::parameter::{Parameter, ParameterError, Values};
     use tidegate_workloads::{Answer, program::Field};
     use tidegate_workloads::{Program, Runtime, TrialOf};

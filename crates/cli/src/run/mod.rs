@@ -28,13 +28,13 @@ pub use files::{Details, problems};
 use measure::{Plan, REPEAT, Run, Runs};
 use pictures::PictureArguments;
 use report::Report;
-use tidegate_command::arguments;
-use tidegate_command::arguments::{Chosen, Format, repetitions};
-use tidegate_command::failure::Failure;
-use tidegate_command::options::{self, Flags, Options};
-use tidegate_command::output::{self, describe};
-use tidegate_command::stack;
-use tidegate_command::trial;
+use tidegate_cli_support::arguments;
+use tidegate_cli_support::arguments::{Chosen, Format, repetitions};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options::{self, Flags, Options};
+use tidegate_cli_support::output::{self, describe};
+use tidegate_cli_support::stack;
+use tidegate_cli_support::trial;
 
 #[derive(Args, Debug)]
 #[command(after_help = help())]

@@ -6,9 +6,9 @@ use clap::Args;
 use tidegate::interval::Graph;
 use tidegate_workloads::registry::ENTRIES;
 
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{find_room, show_count, to_stderr, write_file};
-use tidegate_command::standard::shown_output;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{find_room, show_count, to_stderr, write_file};
+use tidegate_cli_support::standard::shown_output;
 
 /// A picture with more intervals than this is hard to read.
 const MANY: usize = 2_000;

@@ -11,11 +11,11 @@ use tidegate_workloads::{Answer, Trial};
 
 use super::counts;
 use super::measure::{Plan, Run};
-use tidegate_command::json_fields;
-use tidegate_command::output::{
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{
     JsonField, show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value, to_json,
 };
-use tidegate_command::statistics::Sample;
+use tidegate_cli_support::statistics::Sample;
 
 pub struct Report<'a> {
     workload: &'static str,

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 use tidegate_sim::Costs;
 
-use tidegate_command::failure::Failure;
-use tidegate_command::input;
-use tidegate_command::standard::shown_input;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::input;
+use tidegate_cli_support::standard::shown_input;
 
 /// The fields that are read from a row of the file. Its other fields are for human readers.
 #[derive(Deserialize)]

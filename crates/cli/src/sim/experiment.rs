@@ -15,9 +15,9 @@ use super::costs;
 use super::processors::Processors;
 use super::subject::{Subject, labels, subjects};
 use crate::arguments::{Simulated, SimulationFlags};
-use tidegate_command::failure::Failure;
-use tidegate_command::options::value;
-use tidegate_command::output::{Progress, show_count, show_seconds};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options::value;
+use tidegate_cli_support::output::{Progress, show_count, show_seconds};
 
 pub struct Experiment {
     /// The programs, which the jobs take in turn.

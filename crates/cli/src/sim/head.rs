@@ -7,8 +7,8 @@ use tidegate_policy::show_time;
 use tidegate_sim::{Deques, Settings};
 
 use super::experiment::Experiment;
-use tidegate_command::json_fields;
-use tidegate_command::output::{JsonField, show_bytes, show_count, show_fields, to_json};
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, show_bytes, show_count, show_fields, to_json};
 
 pub struct Head<'a> {
     experiment: &'a Experiment,

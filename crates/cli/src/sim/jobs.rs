@@ -13,10 +13,10 @@ use tidegate_policy::tunables::{Allowed, SIM_PROCESSORS};
 use tidegate_sim::AllotState;
 
 use crate::arguments::JobsArguments;
-use tidegate_command::failure::Failure;
-use tidegate_command::input;
-use tidegate_command::output;
-use tidegate_command::standard::shown_input;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::input;
+use tidegate_cli_support::output;
+use tidegate_cli_support::standard::shown_input;
 
 /// Returns the maximum desire of a job: the number of processors of the largest machine that can be
 /// simulated.

@@ -29,9 +29,9 @@ use experiment::Done;
 use head::Head;
 use report::Report;
 use sheet::Rows;
-use tidegate_command::arguments::TableFormat;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{self, describe};
+use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{self, describe};
 
 pub use experiment::Experiment;
 pub use processors::Processors;

@@ -8,8 +8,8 @@ use tidegate_policy::tunables::SIM_PROCESSORS;
 
 use crate::arguments::SimulatedMachine;
 use crate::topology;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::show_count;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::show_count;
 
 pub struct Processors<'a> {
     pub count: usize,

@@ -9,8 +9,8 @@ use tidegate_sim::{Bound, JobOutcome, Nanos};
 use super::experiment::{Done, Experiment};
 use super::head::Head;
 use super::sheet;
-use tidegate_command::json_fields;
-use tidegate_command::output::{JsonField, show_bytes, show_ratio, show_seconds, to_json};
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, show_bytes, show_ratio, show_seconds, to_json};
 
 pub struct Report<'a> {
     head: Head<'a>,

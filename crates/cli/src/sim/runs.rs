@@ -7,9 +7,9 @@ use super::broken;
 use super::experiment::Experiment;
 use super::head::Head;
 use super::sheet::{self, Row, Rows};
-use tidegate_command::failure::Failure;
-use tidegate_command::json_fields;
-use tidegate_command::output::{JsonField, show_count, to_json};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, show_count, to_json};
 
 /// A table with a row for each run or for each job.
 pub struct Runs<'a> {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
-use tidegate_command::output::sheet::{Column, Field, Sheet, number};
-use tidegate_command::output::{Table, Value as Cell, describe_all};
-use tidegate_command::statistics::Sample;
+use tidegate_cli_support::output::sheet::{Column, Field, Sheet, number};
+use tidegate_cli_support::output::{Table, Value as Cell, describe_all};
+use tidegate_cli_support::statistics::Sample;
 
 /// Jobs of a run, with their bounds.
 #[derive(Clone, Copy)]

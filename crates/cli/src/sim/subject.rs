@@ -7,8 +7,8 @@ use tidegate_sim::{AnyDag, WorkSpan};
 use tidegate_workloads::{Answer, Program, Simulated, SimulatedVisitor, visit_simulated};
 
 use crate::arguments::{OtherProgram, SimulationFlags};
-use tidegate_command::arguments::Chosen;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::arguments::Chosen;
+use tidegate_cli_support::failure::Failure;
 
 pub struct Subject {
     pub name: &'static str,

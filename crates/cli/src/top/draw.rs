@@ -24,7 +24,7 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
 use super::column::Column;
 use super::screen::{Screen, Tracked};
-use tidegate_command::output::show_count;
+use tidegate_cli_support::output::show_count;
 
 /// Bars that fill zero to eight eighths of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];

@@ -30,7 +30,7 @@ use crate::roster;
 use load::Meter;
 use screen::{Asked, Screen};
 use terminal::{Signals, Terminal};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use watch::Watch;
 
 /// The option for the time between two screen updates. `tidegate tunables` does not list it,

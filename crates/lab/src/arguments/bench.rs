@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
+use tidegate_cli_support::arguments::{Format, Size, TableFormat, repetitions};
 
 use super::KeepFlags;
 

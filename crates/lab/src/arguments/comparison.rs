@@ -2,7 +2,7 @@
 
 use super::KeepFlags;
 use clap::{Args, Subcommand};
-use tidegate_command::compare::{ComparisonFlags, after_compare};
+use tidegate_cli_support::compare::{ComparisonFlags, after_compare};
 
 /// The arguments of `compare`.
 #[derive(Args, Debug)]

@@ -18,9 +18,9 @@ pub use fan::{FanArguments, Program, Programs, Reproduction};
 pub use keep::KeepFlags;
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
 pub use reproduction::{Experiments, ReportArguments, ReproduceArguments, Selection};
-use tidegate_command::arguments::Deferred;
-pub use tidegate_command::arguments::Size;
-pub use tidegate_command::compare::Rival;
+use tidegate_cli_support::arguments::Deferred;
+pub use tidegate_cli_support::arguments::Size;
+pub use tidegate_cli_support::compare::Rival;
 
 /// Reproduce published experiments with Tidegate, and measure individual mechanisms.
 #[derive(Parser, Debug)]

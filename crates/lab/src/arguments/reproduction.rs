@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use tidegate_command::arguments::TableFormat;
+use tidegate_cli_support::arguments::TableFormat;
 
 use super::{KeepFlags, Size};
 
@@ -80,7 +80,7 @@ pub struct Selection {
     pub size: Size,
     /// Maximum number of runs of each program, each with a different seed; the page shows the
     /// actual number
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = tidegate_command::arguments::whole(1_u64, 10_000), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = tidegate_cli_support::arguments::whole(1_u64, 10_000), allow_negative_numbers = true)]
     pub runs: u64,
     /// Run only measurements whose name has one of these parts, such as a machine, a program, a
     /// rule or a load

@@ -137,7 +137,7 @@ mod tests {
     use perf_event::events::Software;
     use std::time::Duration;
     use tidegate::Pool;
-    use tidegate_command::usage;
+    use tidegate_cli_support::usage;
 
     fn at(count: u64, time_enabled: u64, time_running: u64) -> CountAndTime {
         CountAndTime {

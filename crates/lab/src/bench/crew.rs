@@ -15,7 +15,7 @@ use tidegate_policy::{
 use tidegate_workloads::Answer;
 
 use crate::talk::Talk;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 #[derive(Clone, Debug)]
 pub struct Spec {

@@ -16,9 +16,9 @@ use tidegate_workloads::{Counted, Given, On, Rayon, Runtime, Serial, Size, Trial
 
 use super::crew::{Done, Memory, Request, Told};
 use crate::ALLOCATOR;
-use tidegate_command::failure::Failure;
-use tidegate_command::trial;
-use tidegate_command::usage::{Usage, peak_rss_bytes};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::trial;
+use tidegate_cli_support::usage::{Usage, peak_rss_bytes};
 
 /// Reads a request from standard input and carries it out.
 pub fn serve() -> Result<(), Failure> {

@@ -25,7 +25,7 @@ mod streams;
 pub mod subject;
 
 use crate::arguments::{Bench, BenchArguments};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.bench {

@@ -26,9 +26,9 @@ use super::subject::{Ran, Subject};
 use crate::arguments::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Sample, Session};
-use tidegate_command::failure::Failure;
-use tidegate_command::options;
-use tidegate_command::output::Value;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options;
+use tidegate_cli_support::output::Value;
 
 /// The programs, and whether their tasks have hints for places.
 const PROGRAMS: [(&str, bool); 5] = [

@@ -9,7 +9,7 @@ use tidegate_workloads::{Given, Size, Tidegate};
 
 use super::subject::Subject;
 use crate::engine::{Cell, Sample, Session};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The run times of a program, in seconds.
 pub struct Times {

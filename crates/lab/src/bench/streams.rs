@@ -16,9 +16,9 @@ use tidegate_policy::tunables::STREAM_WINDOW;
 use crate::arguments::{Size, StreamsArguments};
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Sample, Session};
-use tidegate_command::failure::Failure;
-use tidegate_command::options;
-use tidegate_command::output::Value;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options;
+use tidegate_cli_support::output::Value;
 
 /// How long an item takes.
 const ITEMS: [Duration; 2] = [Duration::from_micros(1), Duration::from_millis(1)];

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use tidegate::Counters;
 use tidegate_workloads::{Given, On, Size, Tidegate, Trial, find};
 
-use tidegate_command::failure::Failure;
-use tidegate_command::trial;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::trial;
 
 /// The figures of one run. The counters are sums over all workers.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]

@@ -18,13 +18,13 @@ use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
 
 use crate::arguments::Rival;
 use crate::engine::Session;
-use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Measurement};
-use tidegate_command::compare::race::{self, Race, SERIAL};
-use tidegate_command::compare::row::{Outcome, Row};
-use tidegate_command::compare::time::compute;
-use tidegate_command::failure::Failure;
-use tidegate_command::usage::{self, Usage};
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::compare::lane::{Lane, Measurement};
+use tidegate_cli_support::compare::race::{self, Race, SERIAL};
+use tidegate_cli_support::compare::row::{Outcome, Row};
+use tidegate_cli_support::compare::time::compute;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::usage::{self, Usage};
 
 /// The default number of samples per row of serial phases. An idle pool is measured once.
 const SAMPLES: u32 = 5;

@@ -13,15 +13,15 @@ use tidegate_workloads::{Chili, Runtime, Tidegate, TrialOf};
 
 use crate::arguments::Rival;
 use crate::engine::Session;
-use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Measurement};
-use tidegate_command::compare::program::Case;
-use tidegate_command::compare::race::{self, Race, SERIAL};
-use tidegate_command::compare::row::Outcome;
-use tidegate_command::failure::Failure;
-use tidegate_command::options;
-use tidegate_command::output::show_count;
-use tidegate_command::usage::Usage;
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::compare::lane::{Lane, Measurement};
+use tidegate_cli_support::compare::program::Case;
+use tidegate_cli_support::compare::race::{self, Race, SERIAL};
+use tidegate_cli_support::compare::row::Outcome;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::options;
+use tidegate_cli_support::output::show_count;
+use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;

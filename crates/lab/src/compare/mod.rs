@@ -19,10 +19,10 @@ mod loops;
 mod spawn;
 mod wake;
 
-use tidegate_command::compare::carry_out;
-use tidegate_command::compare::lane::Lane;
-use tidegate_command::compare::row::Row;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::compare::carry_out;
+use tidegate_cli_support::compare::lane::Lane;
+use tidegate_cli_support::compare::row::Row;
+use tidegate_cli_support::failure::Failure;
 
 use crate::arguments::{Case, CompareArguments};
 use crate::engine::Session;

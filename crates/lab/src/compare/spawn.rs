@@ -14,12 +14,12 @@ use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use crate::arguments::Rival;
 use crate::engine::Session;
-use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Measurement};
-use tidegate_command::compare::race::{self, Race};
-use tidegate_command::compare::row::Outcome;
-use tidegate_command::failure::Failure;
-use tidegate_command::usage::Usage;
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::compare::lane::{Lane, Measurement};
+use tidegate_cli_support::compare::race::{self, Race};
+use tidegate_cli_support::compare::row::Outcome;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;

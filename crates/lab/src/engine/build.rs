@@ -1,6 +1,6 @@
 //! Identifies the running build of this program.
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use tidegate_fan::build;
 
 /// Returns the version and the build of this program, which changes whenever linked code changes.

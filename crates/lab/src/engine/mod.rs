@@ -21,5 +21,5 @@ pub use part::{Key, Part, Stretch, count, divide};
 pub use session::{Cell, Plan, Session, Source};
 pub use speedup::{LEAST, SLOWER, Speedup};
 pub use store::{Run, Runs};
-pub use tidegate_command::output::sheet;
-pub use tidegate_command::statistics::{Interval, Sample};
+pub use tidegate_cli_support::output::sheet;
+pub use tidegate_cli_support::statistics::{Interval, Sample};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 use super::session::Cell;
 use super::store::Runs;

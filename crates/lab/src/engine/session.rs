@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidegate_command::busy::Watch;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::Progress;
+use tidegate_cli_support::busy::Watch;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::Progress;
 
 use super::build;
 use super::part::Part;

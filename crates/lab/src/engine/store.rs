@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 use crate::arguments::KeepFlags;
 

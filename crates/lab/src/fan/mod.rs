@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use tidegate_fan::{Budget, Done, Error, Split, Weighted, carry_out};
 
 use crate::arguments::{Experiments, FanArguments, Program, Programs, Reproduction};

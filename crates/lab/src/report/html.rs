@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::chart;
 use crate::engine::Verdict;
 use crate::reproduce::page::{Chart, Page, Section, Setting};
-use tidegate_command::output::Table;
+use tidegate_cli_support::output::Table;
 
 const STYLE: &str = include_str!("style.css");
 

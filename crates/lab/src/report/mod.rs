@@ -12,10 +12,10 @@ use serde_json::error::Category;
 
 use crate::arguments::ReportArguments;
 use crate::reproduce::page::Page;
-use tidegate_command::failure::Failure;
-use tidegate_command::input;
-use tidegate_command::output::{find_room, keep_apart, to_stdout, write_file};
-use tidegate_command::standard::{is_standard, shown_input};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::input;
+use tidegate_cli_support::output::{find_room, keep_apart, to_stdout, write_file};
+use tidegate_cli_support::standard::{is_standard, shown_input};
 
 pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     keep_apart(&arguments.out, "the page", &arguments.files)?;

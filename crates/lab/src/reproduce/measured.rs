@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use toml::Value;
 
 use crate::engine::{self, Interval, Sample, Session};

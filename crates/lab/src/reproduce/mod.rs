@@ -25,8 +25,8 @@ mod units;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{print_json, to_stdout};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{print_json, to_stdout};
 
 use crate::arguments::{Experiments, ReproduceArguments, Selection};
 use crate::engine::{Plan, Session, Source};

@@ -4,7 +4,7 @@
 //! not depend on how its figures were obtained or how they are displayed.
 
 use serde::{Deserialize, Serialize};
-use tidegate_command::output::{Table, Value};
+use tidegate_cli_support::output::{Table, Value};
 
 use crate::engine::{Interval, Verdict};
 

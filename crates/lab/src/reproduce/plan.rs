@@ -6,7 +6,7 @@ use tidegate_policy::desire::DesirePolicy;
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount, VictimPolicy};
 use tidegate_sim::Width;
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use toml::Value;
 
 use super::measured::{Named, View};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tidegate_command::output::{Table, Value};
+use tidegate_cli_support::output::{Table, Value};
 
 use super::page::{Chart, Finding, Page, Section};
 

@@ -12,7 +12,7 @@ use super::observed::Observed;
 use super::plan::{Load, Rule};
 use super::simulated::Work;
 use crate::bench::crew::{self, Done, Spec};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// Runs programs as processes that share a private job table, and checks that a program always
 /// gives the same answer.

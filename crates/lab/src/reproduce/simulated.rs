@@ -5,7 +5,7 @@ use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulat
 
 use super::observed::Observed;
 use super::slowed::Slowed;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// A program of an experiment, with its parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! How figures are shown, by the names of units in the files of the papers.
 
-use tidegate_command::output::{Value, show_bytes, show_nanos, show_ratio, show_seconds};
+use tidegate_cli_support::output::{Value, show_bytes, show_nanos, show_ratio, show_seconds};
 
 /// Returns how a figure of a claim is shown.
 pub fn show(unit: &str) -> fn(f64) -> String {

@@ -10,7 +10,7 @@ use tidegate::policy::{Choose, SharePolicy};
 use tidegate::trace::{Event, Source, Stream};
 use tidegate_policy::tunables::{Allowed, EST_CYCLE};
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The pool's name. It is short because the share controller's thread is named after the pool, and
 /// Linux keeps only 15 characters of a thread's name.

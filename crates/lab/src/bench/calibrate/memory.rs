@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::arguments::Size;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;

@@ -17,8 +17,8 @@ use tidegate_policy::tunables::{self as t, Tunable};
 use crate::arguments::{CalibrateArguments, Size};
 use crate::engine::sheet::print_notes;
 use crate::engine::{Interval, Sample, Session};
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, Value as Cell, print_json};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{Table, Value as Cell, print_json};
 
 /// Each cost, and a description of how it is measured.
 const COSTS: [(Tunable<u64>, &str); 17] = [

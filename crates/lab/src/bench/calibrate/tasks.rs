@@ -9,7 +9,7 @@ use tidegate::{
     policy::{Choose, IdlePolicy, MemoryPolicy, SharePolicy, StealAmount},
 };
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 fn pool(workers: usize) -> Result<Pool, Failure> {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);

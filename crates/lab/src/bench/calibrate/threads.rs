@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use tidegate_command::affinity::bind_to;
-use tidegate_command::failure::Failure;
-use tidegate_command::statistics::Sample;
-use tidegate_command::usage::thread_cpu;
+use tidegate_cli_support::affinity::bind_to;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::statistics::Sample;
+use tidegate_cli_support::usage::thread_cpu;
 
 /// Starts two threads at the same moment, each bound to its own processor, and returns their
 /// results.

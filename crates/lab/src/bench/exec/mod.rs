@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidegate::machine::Machine;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{Value, tame, to_stderr};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{Value, tame, to_stderr};
 
 use crate::arguments::{ExecArguments, Size};
 use crate::engine::sheet::{Column, Field, Sheet};

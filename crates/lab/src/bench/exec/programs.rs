@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use tidegate_policy::Rng;
 
 use super::chains;

@@ -5,8 +5,8 @@ use std::io;
 use tidegate_workloads::uts::Uts;
 use tidegate_workloads::{Given, On, Program, Rayon, Runtime, find};
 
-use tidegate_command::failure::Failure;
-use tidegate_command::trial;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::trial;
 
 use crate::arguments::Size;
 use crate::bench::rayon_programs;

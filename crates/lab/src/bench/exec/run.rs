@@ -16,8 +16,8 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use tempfile::TempDir;
-use tidegate_command::affinity::{allowed, bind};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::affinity::{allowed, bind};
+use tidegate_cli_support::failure::Failure;
 use tidegate_share::{Location, Observer, VARIABLE};
 
 use super::programs::{Program, uts_arguments};

@@ -28,8 +28,8 @@ use tidegate_workloads::{Runtime, Tidegate};
 use super::crew::{Job, Spec};
 use crate::arguments::{HandoverArguments, Size};
 use crate::engine::{Interval, Sample, Session};
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, Value, print_json, to_stdout};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
 
 /// Set in the environment of the child process, which does the measuring.

@@ -13,7 +13,7 @@ use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::graphs::{self, Graphs};
 use crate::engine::{Sample, Session};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The number of tasks in a batch.
 pub const BATCH: usize = 100;

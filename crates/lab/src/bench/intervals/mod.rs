@@ -15,9 +15,9 @@ use crate::arguments::{ProgramsArguments, Size};
 use crate::engine::Session;
 use crate::engine::sheet::{Column, Field, Sheet};
 use graphs::Graphs;
-use tidegate_command::compare;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::Value;
+use tidegate_cli_support::compare;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::Value;
 
 /// The numbers of workers on which the costs are measured.
 const WORKERS: [usize; 2] = [1, 2];

@@ -23,7 +23,7 @@ use super::crew::{self, Done, Spec};
 use crate::arguments::ProgramsArguments;
 use crate::engine::Session;
 use policy::{LOOKS_HERE, Policy, k};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 type Serially = fn(Size, &Path) -> Result<Subject, Failure>;
 

@@ -7,9 +7,9 @@ use super::policy::{LOOKS_HERE, Policy, k};
 use crate::bench::crew::{Done, Memory};
 use crate::engine::Sample;
 use crate::engine::sheet::{Column, Field, Sheet};
-use tidegate_command::arguments::TableFormat;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::Value;
+use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::Value;
 
 const COLUMNS: &[Column] = &[
     Column::new("program", "program", Value::Number),

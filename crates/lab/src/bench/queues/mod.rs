@@ -26,9 +26,9 @@ use crate::arguments::{QueuesArguments, Size};
 use crate::engine::sheet::{Column, Field, Sheet, print_notes};
 use crate::engine::{Cell, Sample, Session};
 use rivals::{Owner, Task, Thief, Visitor};
-use tidegate_command::arguments::TableFormat;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{Value, print_json, to_stdout};
+use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{Value, print_json, to_stdout};
 
 /// The number of tasks in a filled queue. Every kind of queue has room for this many.
 const FILL: usize = 4_000;

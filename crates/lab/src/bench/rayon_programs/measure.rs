@@ -14,8 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use tidegate_command::failure::Failure;
-use tidegate_command::output::print_json;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::print_json;
 use wait4::Wait4;
 
 use super::at;

@@ -22,8 +22,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{print_json, to_stdout};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::{print_json, to_stdout};
 
 use crate::arguments::{RayonProgramsArguments, Size};
 use crate::cargo;

@@ -1,7 +1,7 @@
 //! Turns the samples of `bench rayon-programs` into rows.
 
 use serde_json::{Value as Json, json};
-use tidegate_command::output::{Table, Value};
+use tidegate_cli_support::output::{Table, Value};
 
 use super::measure::Usage;
 use super::run::{Run, Runtime};

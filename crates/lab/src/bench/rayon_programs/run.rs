@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 use super::answer::{comparable, digest};
 use super::at;

@@ -4,9 +4,9 @@ use serde_json::{Value as Json, json};
 
 use super::lanes::Call;
 use crate::engine::{SLOWER, Speedup};
-use tidegate_command::compare::row::Row;
-use tidegate_command::output::{Table, Value};
-use tidegate_command::statistics::Sample;
+use tidegate_cli_support::compare::row::Row;
+use tidegate_cli_support::output::{Table, Value};
+use tidegate_cli_support::statistics::Sample;
 
 pub struct Cell {
     chain: String,

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::identity::Library;
 use super::sides::Sides;
 use crate::compare::fact::Fact;
-use tidegate_command::compare::Setting;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::show_bytes;
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::show_bytes;
 
 /// The number of nested scopes.
 const LEVELS: u64 = 10_000;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 #[derive(Deserialize)]
 pub struct Identity {

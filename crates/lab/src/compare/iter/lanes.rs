@@ -10,10 +10,10 @@ use super::program;
 use super::sides::Sides;
 use crate::compare::fact::Fact;
 use crate::compare::idle::{IDLE, REST, TINY_IDLE, unknown};
-use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Measurement};
-use tidegate_command::compare::row::Row;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::compare::lane::{Lane, Measurement};
+use tidegate_cli_support::compare::row::Row;
+use tidegate_cli_support::failure::Failure;
 
 /// A chain that is called from one place on a given number of items.
 pub struct Call<'a> {

@@ -40,10 +40,10 @@ use serde_json::{Value, json};
 use super::fact::Fact;
 use crate::arguments::{Rival, Size};
 use crate::engine::Session;
-use tidegate_command::compare::Setting;
-use tidegate_command::compare::row::{Conclusion, Outcome};
-use tidegate_command::failure::Failure;
-use tidegate_command::output::Table;
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::compare::row::{Conclusion, Outcome};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::Table;
 
 use cells::Cell;
 use identity::Chain;

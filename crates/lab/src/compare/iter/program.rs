@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::identity::Identity;
 use crate::talk::Talk;
-use tidegate_command::failure::Failure;
-use tidegate_command::usage::Usage;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::usage::Usage;
 
 /// A running program.
 pub struct Program {

@@ -8,7 +8,7 @@ use tidegate_workloads::{Rayon, Runtime, Tidegate};
 use super::identity::{Chain, Library};
 use super::program::Program;
 use crate::cargo;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The folder with the programs' packages.
 const SOURCES: &str = "benches/iter";

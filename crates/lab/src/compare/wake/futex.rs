@@ -6,7 +6,7 @@
 //! measure.
 
 use super::Lane;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 const CASE: &str = "wake of a bare futex";
 
@@ -44,7 +44,7 @@ mod linux {
     use rustix::thread::{CpuSet, futex};
 
     use super::Failure;
-    use tidegate_command::affinity::{allowed, bind, bind_to};
+    use tidegate_cli_support::affinity::{allowed, bind, bind_to};
 
     /// A waker and a sleeper on two processors. Dropping the pair ends the sleeper.
     pub(super) struct Pair {

@@ -22,14 +22,14 @@ mod futex;
 
 use crate::arguments::Rival;
 use crate::engine::Session;
-use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Measurement};
-use tidegate_command::compare::race::{self, Race};
-use tidegate_command::compare::row::{Outcome, Row};
-use tidegate_command::compare::time::{compute, nanos_between};
-use tidegate_command::failure::Failure;
-use tidegate_command::output::show_ratio;
-use tidegate_command::usage::Usage;
+use tidegate_cli_support::compare::Setting;
+use tidegate_cli_support::compare::lane::{Lane, Measurement};
+use tidegate_cli_support::compare::race::{self, Race};
+use tidegate_cli_support::compare::row::{Outcome, Row};
+use tidegate_cli_support::compare::time::{compute, nanos_between};
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::show_ratio;
+use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 300;

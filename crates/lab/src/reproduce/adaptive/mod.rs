@@ -15,7 +15,7 @@ use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
 use crate::engine::Session;
 use figures::FIGURES;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 const PAPER: &str = concat!(
     include_str!("../../../papers/adaptive/lists.toml"),

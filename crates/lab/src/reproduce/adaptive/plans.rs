@@ -1,7 +1,7 @@
 //! What runs: the programs of the thesis under its rules and loads.
 
 use tidegate::machine::Machine as Here;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Settings};
 use tidegate_workloads::Size;

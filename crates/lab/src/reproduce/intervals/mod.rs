@@ -11,8 +11,8 @@ mod localities;
 mod pools;
 
 use tidegate::machine::Machine;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::show_bytes;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::show_bytes;
 
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};

@@ -6,7 +6,7 @@ mod figures;
 mod plans;
 
 use tidegate::machine::Machine;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use toml::Value;
 
 use super::measured::Trial;

@@ -1,6 +1,6 @@
 //! What runs: programs, each under its own rules, because a rule's parameters depend on the program.
 
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{DepthFirst, DfDeques, Hybrid, SleepFunction};
 use tidegate_sim::{Settings, WorkSpan};

@@ -9,8 +9,8 @@ mod trees;
 use std::time::Duration;
 
 use tidegate::machine::Machine;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::show_nanos;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::output::show_nanos;
 use tidegate_policy::{Nanos, VictimPolicy};
 use tidegate_sim::{Costs, Settings};
 use tidegate_workloads::{Runtime, Serial, Size};

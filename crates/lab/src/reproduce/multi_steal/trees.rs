@@ -1,7 +1,7 @@
 //! Counts the nodes of the two trees of table 1.
 
-use tidegate_command::failure::Failure;
-use tidegate_command::stack::with_deep_stack;
+use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::stack::with_deep_stack;
 use tidegate_workloads::Size;
 use tidegate_workloads::uts::{Law, TREES, serial};
 use toml::Value;

@@ -1,7 +1,7 @@
 //! The sections of a paper: what their charts and tables show.
 
 use serde::Deserialize;
-use tidegate_command::output;
+use tidegate_cli_support::output;
 use toml::{Table as Fields, Value};
 
 use super::{Paper, Results, through};

@@ -19,7 +19,7 @@ use super::plan::{Load, Plan, Rule, in_units, seconds};
 use super::simulated::Work;
 use crate::engine::Session;
 use crate::engine::ratios::geometric_mean;
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 const PAPER: &str = include_str!("../../../papers/scaling.toml");
 

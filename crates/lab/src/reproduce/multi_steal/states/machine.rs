@@ -5,7 +5,7 @@ use tidegate_sim::{Costs, Dag, Job, Sample, Settings, Step, Width, run};
 use tidegate_workloads::Size;
 
 use super::{ATTEMPT, BRANCHES, UNIT};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The number of workers, and the number of tasks that one worker has at the start.
 #[derive(Clone, Copy)]

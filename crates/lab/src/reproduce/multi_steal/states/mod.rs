@@ -23,7 +23,7 @@ use crate::reproduce::page::{Chart, Line, Page, Point};
 use crate::reproduce::paper::{Paper, Results};
 use machine::{BEGIN, STEP, STEPS, Scale, simulated};
 use model::{Model, at_least};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// The mean length of a task, the model's unit of time.
 const UNIT: Nanos = 1_000_000;

@@ -13,7 +13,7 @@ use tidegate_workloads::{Runtime, Serial, Size, Tidegate};
 use super::super::job::MS;
 use super::super::wsap;
 use crate::bench::crew::{self, Estimates, Spec};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 
 /// Jobs that run together.
 pub struct Jobs {

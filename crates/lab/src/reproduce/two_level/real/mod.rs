@@ -9,7 +9,7 @@ use crate::reproduce::measured::{Figure, Trial, View};
 use crate::reproduce::page::{Page, Setting};
 use crate::reproduce::paper::{Paper, Results};
 use jobs::{Ran, Runner};
-use tidegate_command::failure::Failure;
+use tidegate_cli_support::failure::Failure;
 use tidegate_workloads::Size;
 use toml::Value;
 
