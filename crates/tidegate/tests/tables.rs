@@ -106,8 +106,7 @@ fn pool_recovers_from_lost_table() {
     share::overwrite(&home, 2048, &[0; 2048]);
     job.says("another process has written there");
     std::fs::remove_file(home.path()).unwrap();
-    let patience = support::jobs::PATIENCE;
-    support::jobs::soon("the job is in the new table", patience, || {
+    tidegate_testkit::eventually("the job is in the new table", || {
         home.path().exists() && support::jobs::job(&home.path(), job.pid()).is_some()
     });
     std::fs::File::options()

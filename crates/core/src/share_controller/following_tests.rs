@@ -23,6 +23,7 @@ use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::{ALONE_CYCLE, STARVED_PATIENCE};
 use tidegate_share::Location;
 use tidegate_sync::thread;
+use tidegate_testkit::until;
 
 fn options(threads: usize, builder: Builder) -> Options {
     let closed = Closed {
@@ -62,12 +63,6 @@ fn on_worker(act: impl FnOnce(WorkerThread<'_>, usize)) {
 
 fn controller(pool: &Arc<PoolInner>) -> ShareController {
     ShareController::new(pool.clone(), Location::find(), Tokens::of(None))
-}
-
-fn until(is_so: impl Fn() -> bool) {
-    while !is_so() {
-        std::thread::yield_now();
-    }
 }
 
 fn status(worker: WorkerThread<'_>) -> Status {

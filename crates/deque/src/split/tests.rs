@@ -6,6 +6,7 @@ use crate::Full;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tidegate_sync::barrier;
+use tidegate_testkit::soak;
 
 type Counts = Vec<AtomicU32>;
 
@@ -216,18 +217,9 @@ fn signal_opens_the_cold_exit_once() {
     assert_eq!(me.answer(), 0);
 }
 
-/// Returns the number of rounds that a test runs, and prints it. It is one, or more in a soak test.
-fn soak(what: &str) -> u64 {
-    let rounds = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!("soak: {rounds} {what}");
-    rounds
-}
-
 #[test]
 fn random_owner_steps_match_vec_deque() {
-    for seed in 1..=soak("rounds of 20,000 steps") {
+    for seed in 1..=soak(1, "rounds of 20,000 steps") {
         random_steps(seed);
     }
 }
@@ -268,7 +260,7 @@ fn random_steps(mut seed: u64) {
 #[test]
 fn stampeding_thieves_take_tasks_once() {
     has_barrier();
-    for _ in 0..soak("stampedes over 200,000 tasks") {
+    for _ in 0..soak(1, "stampedes over 200,000 tasks") {
         stampede();
     }
 }

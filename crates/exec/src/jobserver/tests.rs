@@ -1,7 +1,6 @@
-use std::time::{Duration, Instant};
-
 use tidegate_machine::Machine;
 use tidegate_share::{Location, Name, Seat};
+use tidegate_testkit::eventually;
 
 use super::fifo::{Fifo, is_usable};
 use super::losses::{Family, most_held_below};
@@ -9,23 +8,11 @@ use super::{Server, Tokens, add_flags, is_old};
 use crate::seat::Place;
 use crate::serve;
 
-/// How long a test waits for anything before it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Tokens without the server's thread.
 fn tokens(jobs: usize) -> Tokens {
     let mut tokens = Tokens::new(Fifo::create().unwrap());
     tokens.allow(jobs);
     tokens
-}
-
-/// Waits for the server's thread.
-fn until(is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "it never came to hold");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 mod allowing {
@@ -69,7 +56,7 @@ mod allowing {
         assert_eq!(server.tokens().circulating, 3);
         for left in [2, 1] {
             server.tokens().fifo.put(1);
-            until(|| server.tokens().circulating == left);
+            eventually("all circulate", || server.tokens().circulating == left);
             assert_eq!(server.tokens().fifo.count(), 0);
         }
         server.tokens().fifo.put(1);

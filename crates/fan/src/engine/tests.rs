@@ -6,8 +6,9 @@ mod described;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tidegate_testkit::eventually;
 
 use super::call::Commands;
 use super::hq::Hq;
@@ -143,19 +144,10 @@ fn container(mounted: &Path) -> Container {
     Container { image, claim }
 }
 
-/// Waits until something is so. Fails after a minute.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < end, "{what} never happened");
-        sleep(Duration::from_millis(20));
-    }
-}
-
 /// Waits until all pieces have ended.
 fn all_ended(engine: &mut dyn Engine, job: &Job) -> Vec<Ended> {
     let mut ended = Vec::new();
-    until("the end of all pieces", || {
+    eventually("the end of all pieces", || {
         ended = engine.ended(job).unwrap();
         ended.len() == job.submission.items.len()
     });
@@ -232,7 +224,7 @@ fn a_failure_is_told(fake: &Fake) {
 fn running_pieces_have_not_ended(fake: &Fake) {
     fake.tell("hold", "");
     let (mut engine, job) = fake.start("");
-    until("the start", || fake.lines("ran").len() == 4);
+    eventually("the start", || fake.lines("ran").len() == 4);
     assert!(engine.ended(&job).unwrap().is_empty());
     assert_eq!(engine.find("first").unwrap().as_ref(), Some(&job.id));
     assert_eq!(engine.queue(&job).unwrap().running, 4);
@@ -259,7 +251,7 @@ fn a_hanging_submit_is_killed_and_its_job_found(fake: &Fake) {
     if fake.folder.path().join("fault.hang").exists() {
         return;
     }
-    until("the job", || {
+    eventually("the job", || {
         id = engine.find("first").unwrap();
         id.is_some()
     });
@@ -271,13 +263,13 @@ fn a_hanging_submit_is_killed_and_its_job_found(fake: &Fake) {
 fn pieces_run_twice(fake: &Fake) {
     let (mut engine, job) = fake.start("twice");
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
-    until("the other attempts", || fake.lines("done").len() == 8);
+    eventually("the other attempts", || fake.lines("done").len() == 8);
 }
 
 fn a_lost_worker(fake: &Fake) {
     let (mut engine, job) = fake.start("lost");
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
-    until("the orphans and the retries", || {
+    eventually("the orphans and the retries", || {
         fake.lines("done").len() >= 8
     });
 }
@@ -352,7 +344,7 @@ fn waiting_pieces_have_a_reason(fake: &Fake) {
 fn cancel_ends_the_pieces(fake: &Fake) {
     fake.tell("hold", "");
     let (mut engine, job) = fake.start("");
-    until("the start", || fake.lines("ran").len() == 4);
+    eventually("the start", || fake.lines("ran").len() == 4);
     engine.cancel(&job).unwrap();
     let ended = all_ended(&mut *engine, &job);
     assert_eq!(codes(&ended), [None; 4]);

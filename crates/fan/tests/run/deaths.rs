@@ -16,9 +16,6 @@ tests! {
     lose_nothing,
 }
 
-/// The number of slices to run; 1 if unset.
-const SCALE: &str = "TIDEGATE_SOAK_SCALE";
-
 /// How many processes are killed in a slice, and at most in a round.
 const DEATHS: u64 = 10;
 
@@ -26,7 +23,7 @@ const NUMBERS: u64 = 48;
 
 /// Kills until so many processes have died, in rounds of which each is a whole run.
 fn lose_nothing() {
-    let scale = std::env::var(SCALE).map_or(1, |scale| scale.parse().expect("a number"));
+    let scale: u64 = tidegate_testkit::scale();
     let mut left = DEATHS * scale;
     let (mut seed, mut pieces) = (0, 0);
     while left > 0 {

@@ -2,4 +2,3 @@
 
 mod adaptors;
 mod pools;
-mod support;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use crate::support::watched;
 use orx_parallel::*;
 use tidegate::Pool;
 use tidegate::policy::SharePolicy;
 use tidegate_orx::TidegatePool;
+use tidegate_testkit::watched;
 
 /// Creates a pool that does not share the machine, so its workers always have slots.
 fn pool(workers: usize) -> Pool {

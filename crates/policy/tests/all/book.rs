@@ -2,10 +2,10 @@
 //! which order their tasks run.
 
 use crate::programs::{Step, body, serial};
-use crate::soak::soak;
 use std::collections::VecDeque;
 use tidegate_policy::Rng;
 use tidegate_policy::memory::book::{Answer, Book, Reservation, Scope, Task, Until};
+use tidegate_testkit::soak;
 
 /// A body in progress. A task has a stack of frames.
 struct Frame {

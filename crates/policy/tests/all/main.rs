@@ -16,7 +16,6 @@ mod programs;
 mod quanta;
 mod rounds;
 mod slots;
-mod soak;
 mod transitions;
 mod tunables;
 mod victims;

@@ -3,8 +3,8 @@
 
 use crate::machine::{Machine, State};
 use crate::programs::{Step, body, serial, span, with_unrelated, without_reservations};
-use crate::soak::soak;
 use tidegate_policy::Rng;
+use tidegate_testkit::soak;
 
 /// Runs random programs on a machine and returns their peak of declared memory, in bytes.
 fn run(memory: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &mut Rng) -> u64 {

@@ -5,46 +5,32 @@
 //! test run, the `child_…` tests do nothing.
 
 use rayon_core::ThreadPoolBuilder;
-use std::process::{Command, Output};
+use std::process::Output;
+use tidegate_testkit::is_child;
 
-const CHILD: &str = "TIDEGATE_TEST_CHILD";
-
-/// Whether this process was started by [`in_child`].
-fn is_child() -> bool {
-    std::env::var_os(CHILD).is_some()
+/// Runs the test `name` of this file in a new process.
+fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
+    tidegate_testkit::child(&format!("processes::{name}"), variables)
 }
 
-/// Runs the test `name` of this file in a new process with these additional environment
-/// variables.
-fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
-    let program = std::env::current_exe().expect("a test program");
-    let mut command = Command::new(program);
-    for variable in [
-        "RAYON_NUM_THREADS",
-        "RAYON_RS_NUM_CPUS",
-        "TIDEGATE_WORKERS",
-        "TIDEGATE_EXPLAIN",
-        "TIDEGATE_SHARE",
-    ] {
-        command.env_remove(variable);
-    }
-    let (_, module) = module_path!().split_once("::").expect("a module");
-    command.args(["--exact", &format!("{module}::{name}"), "--nocapture"]);
-    command.env(CHILD, "1").envs(variables.iter().copied());
-    command.output().expect("the test program runs")
+/// It would run nothing and succeed.
+#[test]
+#[should_panic(expected = "no test processes::child_of_no_name")]
+fn child_without_test_is_noticed() {
+    in_child("child_of_no_name", &[]);
 }
 
 #[test]
 fn child_tells_its_threads() {
     if is_child() {
-        println!("threads {}", rayon_core::current_num_threads());
+        println!("counted {}", rayon_core::current_num_threads());
     }
 }
 
 fn threads(variables: &[(&str, &str)]) -> String {
     let output = in_child("child_tells_its_threads", variables);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = text.lines().find_map(|line| line.split("threads ").nth(1));
+    let line = text.lines().find_map(|line| line.split("counted ").nth(1));
     line.unwrap_or_else(|| panic!("{text}")).to_owned()
 }
 

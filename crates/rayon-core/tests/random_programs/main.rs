@@ -13,8 +13,6 @@ mod pools;
 mod program;
 mod run;
 mod serial;
-#[path = "../../../tidegate/tests/support/soaks.rs"]
-mod soaks;
 
 use crate::oracle::{Ledger, attempt};
 use crate::pools::STACK;
@@ -98,7 +96,7 @@ mod programs {
     #[test]
     fn run_every_task_of_rayon_once() {
         pools::build_global();
-        for seed in soaks::seeds(400, "random programs on rayon's interface") {
+        for seed in tidegate_testkit::seeds(400, "random programs on rayon's interface") {
             attempt(seed, Program::random(seed), run);
         }
     }

@@ -6,13 +6,7 @@ use crate::support::{Home, overwrite, wants};
 use std::fs::{self, File};
 use std::time::Duration;
 use tidegate_share::{CpuMask, Kind, Observer, ROWS, Refusal, Seat};
-
-/// Returns and prints the number of rounds of a soak test. An ordinary run does `slice` rounds.
-fn soak(slice: usize, unit: &str) -> usize {
-    let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| text.parse().unwrap());
-    println!("soak: {} {unit}", slice * scale);
-    slice * scale
-}
+use tidegate_testkit::soak;
 
 #[test]
 fn random_tables_never_break_limits() {

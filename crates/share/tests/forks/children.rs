@@ -1,10 +1,11 @@
 //! A child made by `fork` inherits its parent's memory, but must not inherit its seat.
 
 use crate::support::sys::{self, KILLED, WELL};
-use crate::support::{Home, until, wants};
+use crate::support::{Home, wants};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_share::{Name, Observer, Seat};
+use tidegate_testkit::{PATIENCE, eventually};
 
 /// Forks a process that takes a seat and forks an idle child, writes the child's pid into the file
 /// `child`, and then sleeps.
@@ -16,10 +17,10 @@ fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Ch
         let child = fork();
         std::fs::write(told.with_extension("part"), child.pid().to_string()).unwrap();
         std::fs::rename(told.with_extension("part"), &told).unwrap();
-        std::thread::sleep(sys::PATIENCE);
+        std::thread::sleep(PATIENCE);
         0
     });
-    until("the parent has a child", || told.exists());
+    eventually("the parent has a child", || told.exists());
     let child = std::fs::read_to_string(&told).unwrap().parse().unwrap();
     (parent, child)
 }
@@ -29,7 +30,7 @@ fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Ch
 fn sleeping_child(awake: &Path) -> sys::Child {
     sys::fork(|| {
         std::fs::write(awake, "").unwrap();
-        std::thread::sleep(sys::PATIENCE);
+        std::thread::sleep(PATIENCE);
         0
     })
 }
@@ -41,7 +42,7 @@ fn sleeping_child_frees_dead_parents_row() {
     survivor.publish(&wants(4, 4)).unwrap();
     let awake = home.folder.path().join("awake");
     let (mut parent, child) = parent_with_child(&home, || sleeping_child(&awake));
-    until("the child sleeps", || awake.exists());
+    eventually("the child sleeps", || awake.exists());
     assert_eq!(survivor.shares().unwrap().allotment, 2);
     assert_eq!(parent.kill(), KILLED);
     let shares = survivor.shares().unwrap();
@@ -62,7 +63,7 @@ fn raw_forked_orphan_stops_counting() {
     assert_eq!(survivor.shares().unwrap().allotment, 2);
     assert_eq!(parent.kill(), KILLED);
     let counted = survivor.shares().unwrap().allotment;
-    until("the orphan does not count any more", || {
+    eventually("the orphan does not count any more", || {
         survivor.shares().unwrap().allotment == 4
     });
     let checked = Observer::check(&home.location()).unwrap().unwrap();
@@ -74,7 +75,7 @@ fn raw_forked_orphan_stops_counting() {
     let orphans: Vec<u32> = checked.orphaned.iter().map(|job| job.pid).collect();
     assert_eq!(orphans, [parent.pid()]);
     assert_eq!(checked.alive.len(), 1);
-    until("the row is free when the orphan is dead", || {
+    eventually("the row is free when the orphan is dead", || {
         survivor.shares().unwrap();
         Observer::check(&home.location())
             .unwrap()
@@ -122,14 +123,14 @@ fn job_survives_its_first_thread() {
             let (tell, told) = std::sync::mpsc::channel();
             std::thread::spawn(move || {
                 if !before {
-                    until("the first thread has ended", || {
+                    eventually("the first thread has ended", || {
                         is_zombie(std::process::id())
                     });
                 }
                 let seat = Seat::take(&location, &Name::new("second thread")).unwrap();
                 tell.send(()).unwrap();
                 std::fs::write(ready, "").unwrap();
-                std::thread::sleep(sys::PATIENCE);
+                std::thread::sleep(PATIENCE);
                 drop(seat);
             });
             if before {
@@ -140,8 +141,8 @@ fn job_survives_its_first_thread() {
             }
             sys::end_this_thread()
         });
-        until("the seat is taken", || ready.exists());
-        until("the first thread has ended", || is_zombie(child.pid()));
+        eventually("the seat is taken", || ready.exists());
+        eventually("the first thread has ended", || is_zombie(child.pid()));
         let checked = Observer::check(&home.location()).unwrap().unwrap();
         let found = (checked.alive.len(), checked.orphaned.len());
         assert_eq!(found, (1, 0), "before: {before}");

@@ -4,12 +4,13 @@ mod confined;
 mod file;
 
 use crate::support::sys::{self, KILLED, Traced, WELL};
-use crate::support::{Home, at_every_call, to_stop, until};
+use crate::support::{Home, at_every_call, to_stop};
 use confined::{Abandoned, Program, bind, mask, processors};
 use std::fs;
 use std::sync::Barrier;
 use tidegate_share::CpuMask;
 use tidegate_share::confinement::{self, Record, ThreadId, own_name, restore_abandoned};
+use tidegate_testkit::{PATIENCE, eventually};
 
 /// Does what a command does: records the threads of `program`, then confines them to `chosen`.
 fn confine(record: &mut Record, program: &Program, original: &CpuMask, chosen: &CpuMask) {
@@ -113,10 +114,10 @@ mod owner {
         let mut owner = sys::fork(|| {
             let mut record = Record::create(&home.location()).unwrap();
             confine(&mut record, &program, &all, &one);
-            std::thread::sleep(sys::PATIENCE);
+            std::thread::sleep(PATIENCE);
             0
         });
-        until("the program is confined", || {
+        eventually("the program is confined", || {
             program.masks().iter().all(|set| *set == one)
         });
         let entry = fs::read_dir(home.folder.path()).unwrap().next().unwrap();

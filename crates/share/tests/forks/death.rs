@@ -6,10 +6,11 @@
 //! which covers every interleaving of the two jobs.
 
 use crate::support::sys::{self, Child, End, KILLED, WELL};
-use crate::support::{Home, at_every_call, make_stale, to_stop, until, wants};
+use crate::support::{Home, at_every_call, make_stale, to_stop, wants};
 use std::fs;
 use std::time::Duration;
 use tidegate_share::{Kind, Name, Observer, ROWS, Seat, Soundness};
+use tidegate_testkit::{PATIENCE, eventually};
 
 /// Takes a seat, uses it twice and gives it back, as a job that may use `processors`.
 fn life(home: &Home, processors: usize) -> i32 {
@@ -34,10 +35,10 @@ fn leave_dead_row(home: &Home) {
         let mut seat = home.seat("dead");
         seat.publish(&wants(4, 4)).unwrap();
         fs::write(&taken, "").unwrap();
-        std::thread::sleep(sys::PATIENCE);
+        std::thread::sleep(PATIENCE);
         0
     });
-    until("the row is taken", || taken.exists());
+    eventually("the row is taken", || taken.exists());
     assert_eq!(child.kill(), KILLED);
     fs::remove_file(&taken).unwrap();
 }

@@ -13,7 +13,6 @@ pub mod sys;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 use sys::Traced;
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
@@ -49,19 +48,6 @@ pub fn wants(desire: usize, processors: usize) -> Report {
     Report {
         desire,
         ..Report::new(CpuMask::from_cpus(0..processors))
-    }
-}
-
-/// Waits for a condition that must become true soon.
-#[track_caller]
-pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(
-            begin.elapsed() < sys::PATIENCE,
-            "not so after a long time: {what}"
-        );
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -12,9 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// The maximum time for a child. A child that takes longer has failed.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+use tidegate_testkit::PATIENCE;
 
 /// The exit code of a child that lacks a permission that its test needs.
 pub const NOT_PERMITTED: i32 = 77;

@@ -1,9 +1,9 @@
 //! Checks after every event that the allotments keep the promises of their rule.
 
-use crate::support::soak;
 use tidegate_policy::Rng;
 use tidegate_sim::allot::{Broken, Share, broken};
 use tidegate_sim::{Allot, AllotState};
+use tidegate_testkit::soak;
 
 fn shares_of(state: &AllotState) -> Vec<usize> {
     let mut allotments: Vec<usize> = state.shares().iter().map(|share| share.allotment).collect();

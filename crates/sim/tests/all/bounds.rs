@@ -1,13 +1,14 @@
 //! Checks that every run stays within its theoretical bounds, and that a broken scheduler exceeds
 //! them.
 
-use crate::support::{self, Phases, Random, soak, whole};
+use crate::support::{self, Phases, Random, whole};
 use std::collections::BTreeMap;
 use tidegate_policy::{DesirePolicy, MemoryPolicy, Rng};
 use tidegate_sim::bounds::{bounds, greedy, memory, stealing_time, waste};
 use tidegate_sim::{
     Allotments, Bound, Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run,
 };
+use tidegate_testkit::soak;
 
 /// Returns a machine with random policies.
 fn machine(rng: &mut Rng) -> Settings {

@@ -1,11 +1,12 @@
 //! Under every policy, tasks that declare memory run to their end and stay within the policy's
 //! bound.
 
-use crate::support::{Random, alone, soak, whole};
+use crate::support::{Random, alone, whole};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
 use tidegate_sim::{
     Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run, run_telling,
 };
+use tidegate_testkit::soak;
 
 fn dag(seed: u64, rests: bool) -> Random {
     Random {

@@ -1,8 +1,8 @@
 //! Large machines and long runs need memory only for the tasks in progress.
 
-use crate::support::soak;
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
+use tidegate_testkit::soak;
 
 /// The limit on the process's peak memory, in bytes. A soak runs ten million tasks of each kind, so
 /// this is about 26 bytes per task, and a soak has the process to itself. All other tests together

@@ -335,12 +335,7 @@ mod tests {
         #[test]
         fn half_made_value_is_created_anew() {
             const TEST: &str = "thread::fork::tests::in_a_child::half_made_value_is_created_anew";
-            const ALONE: &str = "TIDEGATE_TEST_ALONE";
-            if std::env::var_os(ALONE).is_none() {
-                let exe = std::env::current_exe().unwrap();
-                let mut alone = std::process::Command::new(exe);
-                let status = alone.args([TEST, "--exact"]).env(ALONE, "1").status();
-                assert!(status.unwrap().success());
+            if !tidegate_testkit::is_alone(TEST) {
                 return;
             }
             let (each, turn) = (PerProcess::new(), Barrier::new(2));

@@ -139,9 +139,9 @@ fn slot_passed_with_latch_is_reported() {
 /// abort: another thread may still use the frame of the join.
 mod panicking_subscriber {
     use super::*;
-    use crate::support::children::{child, is_child};
     use crate::support::{Gate, let_others_sleep};
     use std::thread::ThreadId;
+    use tidegate_testkit::{child, is_child};
 
     /// The thread on which the next event panics.
     static ARMED: Mutex<Option<ThreadId>> = Mutex::new(None);

@@ -1,10 +1,10 @@
 //! Spans of `tracing` that follow tasks. The test runs in a child, because a process has only one
 //! global subscriber.
 
-use crate::support::children::is_alone;
 use crate::support::{pool, watched};
 use std::sync::Barrier;
 use tidegate::{TaskLocal, carry_span};
+use tidegate_testkit::is_alone;
 use tracing::{Id, Span, info_span};
 
 fn here() -> Option<Id> {

@@ -2,7 +2,7 @@
 
 use crate::support::fib;
 use crate::support::forks::{WELL, in_child};
-use crate::support::jobs::{Job, PATIENCE, plays, print_line, soon, until_told};
+use crate::support::jobs::{Job, plays, print_line, until_told};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 use tidegate::Pool;
+use tidegate_testkit::{PATIENCE, eventually};
 
 const WORKERS: usize = 4;
 
@@ -179,7 +180,7 @@ fn job_that_forks() {
         work(&pool);
         let flags = std::env::var("MAKEFLAGS").unwrap();
         let mut fifo = open(Path::new(flags.split_once("fifo:").unwrap().1));
-        soon("the tokens are back", PATIENCE, || free(&mut fifo) == 2);
+        eventually("the tokens are back", || free(&mut fifo) == 2);
         assert_eq!(in_child(gets_no_token), WELL);
     }
 }
@@ -207,7 +208,7 @@ fn takes(tokens: usize, slots: usize, variables: &[(&str, &str)]) {
     job.says("begins with 1");
     job.says(&format!("has {slots}"));
     let rest = tokens + 1 - slots;
-    soon("it has its tokens", PATIENCE, || server.free() == rest);
+    eventually("it has its tokens", || server.free() == rest);
     job.end();
     assert_eq!(server.free(), tokens);
 }
@@ -268,7 +269,7 @@ mod tokens {
         let mut server = Server::start(2);
         let mut job = server.job(IDLES, 3, &[]);
         job.says("has 3");
-        soon("the tokens are back", PATIENCE, || server.free() == 2);
+        eventually("the tokens are back", || server.free() == 2);
         job.end();
         assert_eq!(server.free(), 2);
     }
@@ -293,7 +294,7 @@ mod tokens {
     fn of_a_killed_job_are_lost() {
         let mut server = Server::start(2);
         let mut job = server.job(WORKS, 3, &[]);
-        soon("it has tokens", PATIENCE, || server.free() < 2);
+        eventually("it has tokens", || server.free() < 2);
         job.kill();
         let free = server.free();
         server.job(EXITS, 1 + free, &[]).end();

@@ -42,7 +42,7 @@ use support::{Gate, Opens, until};
 use tidegate::{Handle, Pool};
 
 /// The number of programs in each slice.
-const PROGRAMS: usize = if cfg!(tidegate_tsan) { 20 } else { 100 };
+const PROGRAMS: u64 = if cfg!(tidegate_tsan) { 20 } else { 100 };
 
 /// Runs a program on new pools, and compares what has happened with what must happen.
 fn run(program: &Program) -> Result<(), String> {

@@ -3,12 +3,13 @@
 
 use crate::share::Home;
 use crate::share::sys::{self, WELL};
-use crate::support::jobs::{Job, PATIENCE, job, jobs, plays, soon, until_told};
+use crate::support::jobs::{Job, job, jobs, plays, until_told};
 use crate::support::{Gate, fib, pool, soak, watched};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_share::confinement::Record;
 use tidegate_share::{Location, Observer};
+use tidegate_testkit::eventually;
 
 const WORKS: &str = "processes::job_that_works";
 /// Returns the number of workers in each pool of these tests: one for each processor, so that two
@@ -71,23 +72,23 @@ fn survivor_inherits_killed_job_processors() {
         let all = processors()..=processors();
         let alone =
             || has(&home.path(), survivor.pid(), all.clone()) && jobs(&home.path()).len() == 1;
-        soon("the survivor has everything", PATIENCE, alone);
+        eventually("the survivor has everything", alone);
         let mut slowest = Duration::ZERO;
         for kill in 0..kills {
             let mut victim = Job::start(WORKS, &home.path(), &[]);
             // Every second victim may die before it appears in the table.
             if kill % 2 == 0 {
-                soon("the victim is there", PATIENCE, || {
+                eventually("the victim is there", || {
                     has(&home.path(), victim.pid(), 1..=half())
                 });
                 let other = || has(&home.path(), survivor.pid(), 1..=half());
-                soon("the survivor has made room", PATIENCE, other);
+                eventually("the survivor has made room", other);
             }
             std::thread::sleep(Duration::from_micros(random.u64(..30_000)));
             victim.kill();
-            slowest = slowest.max(soon("all is the survivor's again", PATIENCE, alone));
+            slowest = slowest.max(eventually("all is the survivor's again", alone));
             let swept = || claims_in_use(&home.path()) == 1;
-            soon("the survivor has freed the row", PATIENCE, swept);
+            eventually("the survivor has freed the row", swept);
             is_sound(&home.path(), 1);
         }
         println!(
@@ -101,9 +102,9 @@ fn survivor_inherits_killed_job_processors() {
 /// Stops a job while it desires processors. A job without desires never counts as stalled. Between
 /// two pieces of work, a job may be off the CPU for so long that its desire is withdrawn.
 fn stop_while_it_desires(path: &Path, pid: u32) {
-    soon("it is stopped at work", PATIENCE, || {
+    eventually("it is stopped at work", || {
         sys::signal(pid, libc::SIGSTOP);
-        soon("it has stopped", PATIENCE, || sys::has_stopped(pid));
+        eventually("it has stopped", || sys::has_stopped(pid));
         let desires = job(path, pid).is_some_and(|job| job.desire > 0);
         if !desires {
             sys::signal(pid, libc::SIGCONT);
@@ -123,7 +124,7 @@ fn stopped_job_loses_share_until_resumed() {
                 .iter()
                 .all(|job| has(&path, job.pid(), 1..=half()))
         };
-        soon("both share", PATIENCE, both_share);
+        eventually("both share", both_share);
         let before = job(&path, stops.pid()).unwrap().since;
         stop_while_it_desires(&path, stops.pid());
         let mut observer = Observer::open(&Location::at(&path)).unwrap().unwrap();
@@ -132,21 +133,21 @@ fn stopped_job_loses_share_until_resumed() {
             jobs.iter().any(|job| job.pid == stops.pid() && job.stalled)
         };
         let all = processors()..=processors();
-        let took = soon("the other one has all", PATIENCE, || {
+        let took = eventually("the other one has all", || {
             has(&path, works.pid(), all.clone())
         });
         println!("a stopped job counted for {} ms", took.as_millis());
-        soon("it is seen to stand still", PATIENCE, stalled);
+        eventually("it is seen to stand still", stalled);
         is_sound(&path, 2);
         sys::signal(stops.pid(), libc::SIGCONT);
-        soon("both share again", PATIENCE, both_share);
+        eventually("both share again", both_share);
         assert_eq!(
             job(&path, stops.pid()).unwrap().since,
             before,
             "it is the same row"
         );
         let calm = || observer.jobs().unwrap().iter().all(|job| !job.stalled);
-        soon("it is seen to move", PATIENCE, calm);
+        eventually("it is seen to move", calm);
         works.end();
         stops.end();
     });
@@ -157,9 +158,7 @@ fn unnamed_pool_uses_program_name() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(WORKS, &home.path(), &[]);
-        soon("it has come", PATIENCE, || {
-            job(&home.path(), works.pid()).is_some()
-        });
+        eventually("it has come", || job(&home.path(), works.pid()).is_some());
         let program = std::env::current_exe().unwrap();
         let program = program.file_name().unwrap().to_str().unwrap();
         let named = job(&home.path(), works.pid()).unwrap().name;
@@ -177,7 +176,7 @@ fn job_restores_abandoned_records() {
         let abandoned = home.folder.path().join("exec-1-1.masks");
         std::fs::copy(record.path(), &abandoned).unwrap();
         let works = Job::start(WORKS, &home.path(), &[]);
-        soon("it is restored", PATIENCE, || !abandoned.exists());
+        eventually("it is restored", || !abandoned.exists());
         works.end();
         assert!(record.path().exists());
     });
@@ -217,7 +216,7 @@ fn job_desires_processors_during_broadcast() {
         let works = Job::start(BROADCASTS, &home.path(), &[]);
         // After the job's last fork, only the broadcast keeps its desire above 0.
         let mut seen = 0;
-        soon("it desires some again and again", PATIENCE, || {
+        eventually("it desires some again and again", || {
             let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);
             seen = if desires { seen + 1 } else { 0 };
             seen > 50
@@ -254,7 +253,7 @@ fn pools_in_process_are_separate_jobs() {
     watched(|| {
         let home = Home::new();
         let both = Job::start(TWO_POOLS, &home.path(), &[]);
-        soon("both pools share", PATIENCE, || {
+        eventually("both pools share", || {
             let jobs = jobs(&home.path());
             let mut names: Vec<String> = jobs.iter().map(|job| job.name.to_string()).collect();
             names.sort();
@@ -303,7 +302,7 @@ fn forked_child_takes_its_own_row() {
     watched(|| {
         let home = Home::new();
         let parent = Job::start(FORKS, &home.path(), &[]);
-        soon("parent and child share", PATIENCE, || {
+        eventually("parent and child share", || {
             let jobs = jobs(&home.path());
             let others = jobs.iter().filter(|job| job.pid != parent.pid());
             jobs.len() == 2 && others.count() == 1 && jobs.iter().all(|job| job.desire > 0)
@@ -421,7 +420,7 @@ fn running_job_follows_quota_changes() {
         let has_limit = |limit: usize| {
             job(&path, works.pid()).is_some_and(|job| job.limit == limit && job.usage <= limit)
         };
-        let follows = |limit| soon("the limit is followed", PATIENCE, || has_limit(limit));
+        let follows = |limit| eventually("the limit is followed", || has_limit(limit));
         let all = processors();
         follows(all);
         group.allow("100000");

@@ -4,12 +4,13 @@
 //! Each test runs itself in a separate process, with a separate table in which another job claims
 //! nearly all processors.
 
-use crate::support::jobs::{Job, PATIENCE, plays, soon};
+use crate::support::jobs::{Job, plays};
 use crate::support::{Gate, Opens, Tally, pool, until};
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 use tidegate::Pool;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
+use tidegate_testkit::eventually;
 
 /// The number of workers in the pools of these tests.
 const WANTED: usize = 4;
@@ -60,7 +61,7 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
                 .any(|job| job.name.to_string() != GLUTTON && job.allotment == 1)
         };
         let mut has_one = has_one;
-        soon("the pool has one slot", PATIENCE, || {
+        eventually("the pool has one slot", || {
             pool.install(|| crate::support::fib(15));
             has_one()
         });

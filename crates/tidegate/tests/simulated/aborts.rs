@@ -2,7 +2,6 @@
 //! handle has a destructor that panics.
 
 use crate::support::book::{Book, Tracked};
-use crate::support::children::{child, is_child, succeeds};
 use crate::support::futures::Signal;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::thread::{self, ThreadId};
 use tidegate::{Handle, Pool};
+use tidegate_testkit::{child, is_child, succeeds};
 
 const SEEDS: u64 = 200;
 

@@ -1,13 +1,13 @@
 //! Threads outside a simulation that use its pool while one of its tasks has the turn. The process
 //! aborts, because the task would find their work at any of its steps.
 
-use crate::support::children::{child, is_child};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::{hint, thread};
 use tidegate::Pool;
+use tidegate_testkit::{child, is_child};
 
 /// In a child, runs `uses`, which must end the child. Otherwise, starts the child.
 fn aborts(name: &str, uses: impl FnOnce(Pool)) {

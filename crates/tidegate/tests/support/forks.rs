@@ -8,12 +8,9 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::process::{Command, Stdio};
 use std::sync::{Once, mpsc};
 use std::time::{Duration, Instant};
-
-/// A child that takes longer counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(30);
+use tidegate_testkit::{PATIENCE, child, is_child, succeeds};
 
 /// How a child ended.
 #[derive(Debug, PartialEq)]
@@ -144,23 +141,6 @@ pub fn in_child(check: impl FnOnce() -> bool) -> End {
     }
 }
 
-/// Runs the calling test again in a separate process, without other tests. Returns that process's
-/// standard error and exit code. In that process, returns `None`.
-pub fn alone(test: &str) -> Option<(String, Option<i32>)> {
-    const MARK: &str = "TIDEGATE_TEST_ALONE";
-    if std::env::var_os(MARK).is_some() {
-        return None;
-    }
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(MARK, "1")
-        .stdout(Stdio::null())
-        .output()
-        .expect("it starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    Some((told, output.status.code()))
-}
-
 /// Part of the message that a child prints before it aborts because it needs the pool's threads, or
 /// a lock that one of them held.
 pub const NEEDED: &str = "end such a child by exec or exit";
@@ -168,10 +148,9 @@ pub const NEEDED: &str = "end such a child by exec or exit";
 /// Runs the calling test in a separate process. The process must succeed, and its child must print
 /// why it was aborted. In that process, returns `false`.
 pub fn is_told_alone(test: &str) -> bool {
-    let Some((told, code)) = alone(test) else {
-        return false;
-    };
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains(NEEDED), "{told}");
-    true
+    if !is_child() {
+        let told = succeeds(&child(test, &[]));
+        assert!(told.contains(NEEDED), "{told}");
+    }
+    !is_child()
 }

@@ -12,9 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tidegate_share::{Location, Observer};
-
-/// If a step takes longer, it counts as a failure.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+use tidegate_testkit::PATIENCE;
 
 /// The environment variable that names the test that a job must run.
 const ROLE: &str = "TIDEGATE_TEST_ROLE";
@@ -135,17 +133,6 @@ pub fn until_told(mut work: impl FnMut()) {
     while !ENOUGH.load(Ordering::Acquire) {
         work();
     }
-}
-
-/// Waits for a condition that must become true soon. Returns how long that took.
-#[track_caller]
-pub fn soon(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) -> Duration {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(begin.elapsed() < limit, "not so after {limit:?}: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    begin.elapsed()
 }
 
 /// Returns the jobs in the table at `path`.

@@ -1,7 +1,4 @@
-//! Shared parts of the tests: a watchdog, gates that force a schedule, and pools with common
-//! options.
-//!
-//! No check depends on time. The watchdog only turns a hang into a failure.
+//! Shared parts of the tests: gates that force a schedule, and pools with common options.
 
 #![allow(
     dead_code,
@@ -11,7 +8,6 @@
 
 pub mod aborts;
 pub mod book;
-pub mod children;
 pub mod classes;
 #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
 #[allow(unsafe_code, reason = "these tests fork")]
@@ -19,43 +15,16 @@ pub mod forks;
 pub mod futures;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 pub mod jobs;
-mod soaks;
 pub mod streams;
 
-pub use soaks::{seeds, soak};
+pub use tidegate_testkit::{seeds, soak, until, watched};
 
-use soaks::soak_scale;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
 use tidegate::{
     Pool,
     policy::{Choose, QueueKind, StealAmount},
 };
-
-/// A test that takes longer than this, times [`soak_scale`], counts as hanging. The longest test
-/// needs a few seconds, and ten times as long under ThreadSanitizer.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(tidegate_tsan) { 300 } else { 60 });
-
-/// Runs a test's body, and fails if the body hangs.
-pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
-    let name = std::thread::current().name().unwrap_or("test").to_owned();
-    let (done, end) = mpsc::channel();
-    let run = move || {
-        // The receiver is gone only if the test has already failed.
-        let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
-    };
-    let thread = std::thread::Builder::new().name(name.clone());
-    drop(thread.spawn(run).expect("a thread for the test's body"));
-    let patience = PATIENCE.saturating_mul(soak_scale());
-    match end.recv_timeout(patience) {
-        Ok(Ok(value)) => value,
-        Ok(Err(payload)) => resume_unwind(payload),
-        Err(_) => panic!("{name} hangs: not finished after {patience:?}"),
-    }
-}
 
 /// An event that occurs once. Other threads busy-wait for it, without polling the runtime.
 #[derive(Default)]
@@ -92,13 +61,6 @@ impl Drop for Opens<'_> {
 /// does not fail.
 pub fn let_others_sleep() {
     std::thread::sleep(std::time::Duration::from_millis(30));
-}
-
-/// Busy-waits for a condition, yielding the processor to other threads.
-pub fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        std::thread::yield_now();
-    }
 }
 
 #[derive(Default)]

@@ -161,9 +161,7 @@ fn slice(all: &[Policies], offset: usize, scale: usize, slices: usize) -> Vec<Po
 
 #[test]
 fn every_program_is_right_under_policies() {
-    let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
+    let scale = tidegate_testkit::scale();
     let all = combinations();
     let usual = usual(&all);
     assert_eq!(usual.len(), 2 * QueueKind::ALL.len());

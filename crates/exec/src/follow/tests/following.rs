@@ -1,6 +1,6 @@
 //! Follows real programs beside other jobs of a table.
 
-use super::roles::{Actor, kill_process, mask, masks, two_processors, until, watcher_in_test};
+use super::roles::{Actor, kill_process, mask, masks, two_processors, watcher_in_test};
 use crate::How;
 use crate::follow::cgroups::Cgroups;
 use crate::follow::confinement::{Confinement, Watch};
@@ -17,6 +17,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Job, Location, Name, Observer, Portion, Report, Seat};
+use tidegate_testkit::eventually;
 
 /// A table of its own for a test.
 pub(super) struct Table(TempDir);
@@ -88,7 +89,7 @@ fn program_makes_room_while_rival_works() {
     let mut actor = Actor::command(&table.path());
     actor.order("thread");
     actor.order("spin 1");
-    until("the row shows the program", || {
+    eventually("the row shows the program", || {
         table
             .program()
             .is_some_and(|row| row.desire == 1 && row.cpu_time > 0)
@@ -98,14 +99,14 @@ fn program_makes_room_while_rival_works() {
         "it is alone"
     );
     let rival = table.rival(&own);
-    until("the rival gets room", || {
+    eventually("the rival gets room", || {
         masks(actor.program).iter().all(|mask| mask.len() == 1)
     });
-    until("its row says so", || {
+    eventually("its row says so", || {
         table.program().is_some_and(|row| row.allotment == 1)
     });
     drop(rival);
-    until("the program gets all back", || {
+    eventually("the program gets all back", || {
         masks(actor.program).iter().all(|mask| *mask == own)
     });
     kill_process(actor.program);
@@ -120,14 +121,14 @@ fn command_moves_to_a_new_table() {
     let table = Table::new();
     let mut actor = Actor::command(&table.path());
     actor.order("spin 1");
-    until("it has a row", || table.program().is_some());
+    eventually("it has a row", || table.program().is_some());
     fs::remove_file(table.path()).unwrap();
     let _rival = table.rival(&own);
     // On a busy machine, the estimate may be one too many for as long as both use all they get.
-    until("it has a new row", || {
+    eventually("it has a new row", || {
         table.program().is_some_and(|row| row.desire >= 1)
     });
-    until("the rival gets room", || mask(actor.program).len() == 1);
+    eventually("the rival gets room", || mask(actor.program).len() == 1);
     kill_process(actor.program);
     actor.end();
     assert!(table.program().is_none() && table.is_alone());
@@ -142,14 +143,14 @@ fn program_is_freed_if_its_record_is_removed() {
     let mut actor = Actor::command(&table.path());
     let _rival = table.rival(&own);
     actor.order("spin 1");
-    until("it is confined", || mask(actor.program).len() == 1);
+    eventually("it is confined", || mask(actor.program).len() == 1);
     for file in fs::read_dir(table.0.path()).unwrap().flatten() {
         fs::remove_file(file.path()).unwrap();
     }
     let message = "tidegate exec: the program is not confined any more: its record was removed\n";
-    until("it says so", || actor.messages() == message);
+    eventually("it says so", || actor.messages() == message);
     let _rival = table.rival(&own);
-    until("it has a new row", || {
+    eventually("it has a new row", || {
         table.program().is_some_and(|row| row.desire >= 1)
     });
     assert_eq!(mask(actor.program), own);
@@ -162,10 +163,10 @@ fn program_is_freed_if_no_table_can_be_used() {
     let mut actor = Actor::command(&table.path());
     let rival = table.rival(&own);
     actor.order("spin 1");
-    until("it is confined", || mask(actor.program).len() == 1);
+    eventually("it is confined", || mask(actor.program).len() == 1);
     drop(rival);
     fs::remove_dir_all(table.0.path()).unwrap();
-    until("it says so", || actor.messages().ends_with('\n'));
+    eventually("it says so", || actor.messages().ends_with('\n'));
     let message = "tidegate exec: the program is not confined any more: ";
     assert!(actor.messages().starts_with(message));
     assert_eq!(mask(actor.program), own);
@@ -182,7 +183,7 @@ fn two_busy_threads_desire_two_processors() {
     let table = Table::new();
     let mut actor = Actor::command(&table.path());
     actor.order("spin 2");
-    until("the row says two", || {
+    eventually("the row says two", || {
         table.program().is_some_and(|row| row.desire == 2)
     });
 }
@@ -196,7 +197,7 @@ fn orphan_is_restored_at_the_end() {
     let mut actor = Actor::command(&table.path());
     let orphan = actor.order("fork");
     actor.order("spin 1");
-    until("the orphan is confined", || mask(orphan).len() == 1);
+    eventually("the orphan is confined", || mask(orphan).len() == 1);
     kill_process(actor.program);
     actor.end();
     assert_eq!(mask(orphan), own);
@@ -210,10 +211,10 @@ fn sleeping_program_desires_nothing() {
     let _rival = table.rival(&own);
     let mut actor = Actor::command(&table.path());
     let orphan = actor.order("fork");
-    until("the row desires nothing", || {
+    eventually("the row desires nothing", || {
         table.program().is_some_and(|row| row.desire == 0)
     });
-    until("it is not confined", || mask(orphan) == own);
+    eventually("it is not confined", || mask(orphan) == own);
     assert_eq!(mask(actor.program), own);
     actor.end();
     assert!(table.is_alone());
@@ -233,7 +234,7 @@ fn two_programs_share_no_processor() {
         let [one, other] = [0, 1].map(|at: usize| mask(actors[at].program));
         one.iter().any(|cpu| other.contains(cpu))
     };
-    until("they have parted", || !share());
+    eventually("they have parted", || !share());
     let mut apart = Instant::now();
     for _ in 0..200 {
         thread::sleep(Duration::from_millis(5));
@@ -248,7 +249,7 @@ fn two_programs_share_no_processor() {
     let [one, other] = &mut actors;
     kill_process(one.program);
     one.end();
-    until("the other one gets all", || mask(other.program) == own);
+    eventually("the other one gets all", || mask(other.program) == own);
     assert_eq!(one.messages() + &other.messages(), "");
 }
 
@@ -264,8 +265,8 @@ fn quota_follows_and_is_lifted() {
         let cpus = || cgroups.text(&cgroups.leaf("cpuset.cpus"));
         actor.order("spin 1");
         let one = quota::text(1, own.len());
-        until("the program has a quota", || quota() == one);
-        until("and a processor", || {
+        eventually("the program has a quota", || quota() == one);
+        eventually("and a processor", || {
             cpus().parse().is_ok_and(|cpu: usize| own.contains(&cpu))
         });
         assert_eq!(mask(actor.program), own);
@@ -276,7 +277,7 @@ fn quota_follows_and_is_lifted() {
             kill_process(actor.program);
             actor.end();
         }
-        until("nothing is left", || {
+        eventually("nothing is left", || {
             quota() == "max" && cpus().is_empty() && table.is_alone()
         });
     }

@@ -1,13 +1,14 @@
 //! Kills the command, its watcher, or both, at any moment.
 
 use super::following::Table;
-use super::roles::{Actor, kill_process, masks, two_processors, until, watcher_in_test};
+use super::roles::{Actor, kill_process, masks, two_processors, watcher_in_test};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use procfs::process::Process;
 use std::thread;
 use std::time::Duration;
 use tidegate_share::confinement::restore_abandoned;
+use tidegate_testkit::{eventually, soak};
 
 #[test]
 fn stopped_watcher_does_not_hold_up_the_end() {
@@ -16,9 +17,6 @@ fn stopped_watcher_does_not_hold_up_the_end() {
     kill(Pid::from_raw(watcher.identity().pid), Signal::SIGSTOP).unwrap();
     drop(watcher);
 }
-
-/// The number of slices to run; 1 if unset.
-const SCALE: &str = "TIDEGATE_SOAK_SCALE";
 
 /// What is killed.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +39,13 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
             .all(|mask| mask.len() < own.len())
     };
     if !is_early {
-        until("the program is confined", is_confined);
+        eventually("the program is confined", is_confined);
     }
     thread::sleep(delay);
     // The command may be about to start its watcher.
     let command = Pid::from_raw(actor.pid());
     kill(command, Signal::SIGSTOP).unwrap();
-    until("all its threads have stopped", || has_stopped(actor.pid()));
+    eventually("all its threads have stopped", || has_stopped(actor.pid()));
     let watcher = actor.watcher();
     if matches!(victim, Victim::Command) {
         // A supervisor may send a signal to all processes first.
@@ -72,10 +70,12 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
             assert_eq!(restored, usize::from(is_abandoned));
             assert!(is_early && is_restored());
         }
-        Victim::Command => until("the watcher restores", || is_restored() && table.is_alone()),
+        Victim::Command => {
+            eventually("the watcher restores", || is_restored() && table.is_alone());
+        }
         Victim::Watcher => {
             kill(command, Signal::SIGCONT).unwrap();
-            until("the command lives on", is_confined);
+            eventually("the command lives on", is_confined);
             kill_process(actor.program);
             actor.end();
         }
@@ -104,12 +104,10 @@ fn has_stopped(pid: i32) -> bool {
 #[test]
 fn killed_commands_leave_no_confined_thread() {
     let Some(own) = two_processors() else { return };
-    let scale = std::env::var(SCALE).map_or(1, |scale| scale.parse().unwrap());
-    println!(
-        "soak: {} deaths of the command, of its watcher, and of both",
-        2 * scale
-    );
-    for number in 0..scale {
+    for number in 0..soak(
+        1,
+        "rounds of two deaths of the command, its watcher, and both",
+    ) {
         for victim in [Victim::Command, Victim::Watcher, Victim::Both] {
             for is_early in [false, true] {
                 let delay = Duration::from_micros(number * 3_970 % 50_000);

@@ -16,14 +16,12 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tidegate_machine::Machine;
 use tidegate_policy::share::SharePolicy;
 use tidegate_share::confinement::{VARIABLE, own_name};
 use tidegate_share::{Location, Name, Seat};
-
-/// How long the tests wait for what must happen soon.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+use tidegate_testkit::PATIENCE;
 
 const ROLE: &str = "role:";
 
@@ -316,24 +314,4 @@ pub(super) fn two_processors() -> Option<Vec<usize>> {
     two.iter().for_each(|cpu| set.set(*cpu).unwrap());
     sched_setaffinity(Pid::from_raw(0), &set).unwrap();
     Some(two)
-}
-
-/// Waits for what must happen soon.
-#[track_caller]
-pub(super) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(
-            begin.elapsed() < PATIENCE,
-            "not so after a long time: {what}"
-        );
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// A program may be stopped before it runs, and only another thread can continue it.
-#[test]
-fn stopped_child_does_not_hold_the_start() {
-    let played = in_role("start what stops").output().unwrap();
-    assert!(played.status.success(), "{played:?}");
 }

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{LIMIT, until};
+use super::LIMIT;
 use crate::engine::Fault;
 use crate::engine::call::Commands;
 use crate::{Error, Retry};
+use tidegate_testkit::eventually;
 
 fn commands(folder: &Path, limit: Duration) -> Commands {
     let folder = folder.to_owned();
@@ -75,7 +76,7 @@ fn a_command_that_hangs_is_killed_with_its_children() {
         }
     }
     let stat = format!("/proc/{}/stat", pid.trim());
-    until("the end of the child", || {
+    eventually("the end of the child", || {
         // A zombie has ended too.
         fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "))
     });

@@ -1,18 +1,8 @@
-//! Dags for tests, and the sizes of soak tests.
+//! Dags for tests.
 
 use std::cell::Cell;
 use tidegate_policy::{IdlePolicy, Nanos, Rng, VictimPolicy};
 use tidegate_sim::{Costs, Dag, Job, JobOutcome, Settings, Step, Width, run};
-
-/// Returns and prints the size of a test that can also run as a soak test. `slice` is its size in a
-/// normal run.
-pub fn soak(slice: u64, unit: &str) -> u64 {
-    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!("soak: {} {unit}", slice * scale);
-    slice * scale
-}
 
 /// A random tree of tasks with every kind of step.
 pub struct Random {

@@ -4,7 +4,6 @@
 //! Each case runs in a separate process. Some cases limit the process's address space; others read
 //! its standard error while it runs.
 
-use crate::support::children::{is_child, limited, succeeds};
 use crate::support::jobs::{Job, plays};
 use crate::support::{Gate, Opens, Tally, until, watched};
 use std::io::Read;
@@ -13,6 +12,7 @@ use tidegate::{
     Pool,
     policy::{MemoryPolicy, SharePolicy},
 };
+use tidegate_testkit::{is_child, limited, succeeds};
 
 const KIB: usize = 1 << 10;
 

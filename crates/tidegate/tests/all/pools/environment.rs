@@ -4,13 +4,13 @@
 //! Each case runs in a child process, in which this test program runs one of the `child_…` tests
 //! below. As ordinary tests, they do nothing.
 
-use crate::support::children::{self, is_child, succeeds};
 use crate::support::{Tally, bare_pool, fib, pool, watched};
 use std::process::Output;
 use tidegate::Pool;
+use tidegate_testkit::{is_child, succeeds};
 
 fn child(test: &str, variables: &[(&str, &str)]) -> Output {
-    children::child(&format!("pools::environment::{test}"), variables)
+    tidegate_testkit::child(&format!("pools::environment::{test}"), variables)
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn everything_works(pool: &Pool) {
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 mod refused {
     use super::*;
-    use crate::support::children::limited;
+    use tidegate_testkit::limited;
 
     #[test]
     fn child_gets_some_of_four_threads() {

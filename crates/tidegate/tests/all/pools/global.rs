@@ -1,7 +1,7 @@
 //! The program builds the global pool itself, in a child, because a process has only one.
 
-use crate::support::children::is_alone;
 use tidegate::{Pool, build_global, current_num_workers};
+use tidegate_testkit::is_alone;
 
 /// A child made by `fork` keeps the options of its parent's global pool.
 #[test]

@@ -3,11 +3,11 @@
 //!
 //! The test runs in a child, because the threads of other tests would also use thread numbers.
 
-use crate::support::children::is_alone;
 use crate::support::watched;
 use std::sync::Barrier;
 use std::thread::{Builder, scope};
 use tidegate::WorkerLocal;
+use tidegate_testkit::is_alone;
 
 /// Enough threads to need more than the first two segments of thread numbers.
 const LIVE: usize = 200;

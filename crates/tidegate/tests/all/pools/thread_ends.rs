@@ -2,13 +2,13 @@
 //!
 //! The test runs in a child, because its result depends on which thread numbers are free.
 
-use crate::support::children::is_alone;
 use crate::support::{Gate, Opens, built, pool, until, watched};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use tidegate::policy::{Choose, WaitPolicy};
 use tidegate::{Handle, Pool, WorkerLocal};
+use tidegate_testkit::is_alone;
 
 thread_local! {
     static AT_END: Cell<Option<AtEnd>> = const { Cell::new(None) };

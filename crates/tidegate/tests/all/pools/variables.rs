@@ -3,12 +3,12 @@
 //! Each test runs itself again in a separate process in which the variables are set. That process
 //! does the work, and the test checks its standard error.
 
-use crate::support::children::{child, is_child, succeeds};
 use std::process::Output;
 use tidegate::{
     Pool,
     policy::{Choose, IdlePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
+use tidegate_testkit::{child, is_child, succeeds};
 
 /// Runs the calling test in a child, with these variables. In the child, returns `None`.
 fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {

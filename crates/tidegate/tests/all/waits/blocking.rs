@@ -1,7 +1,6 @@
 //! While a task is in `blocking`, another thread uses its slot. Afterwards, the task gets a slot
 //! again.
 
-use crate::support::children::{child, is_child, succeeds};
 use crate::support::{
     AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched,
 };
@@ -12,6 +11,7 @@ use tidegate::{
     Pool,
     policy::{Choose, QueueKind, SharePolicy},
 };
+use tidegate_testkit::{child, is_child, succeeds};
 
 #[test]
 fn another_task_uses_blocked_slot() {
@@ -524,8 +524,8 @@ mod many_blocked_threads {
     #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
     #[test]
     fn are_limited_by_the_system() {
-        use crate::support::children::limited;
         use std::process::Output;
+        use tidegate_testkit::limited;
         let name = "waits::blocking::many_blocked_threads::are_limited_by_the_system";
         if !is_child() {
             // At some limits the last thread starts and leaves less than the 1 MiB that its deque needs,

@@ -1,0 +1,74 @@
+//! Child processes that run one test of the calling program, with their own variables and limits.
+//!
+//! When such a test runs as an ordinary test, it does nothing, or starts itself as a child.
+
+use std::env;
+use std::process::{Command, Output};
+
+/// The environment variable that is set only in children.
+const CHILD: &str = "TIDEGATE_TEST_CHILD";
+
+/// Whether this process is a child.
+pub fn is_child() -> bool {
+    env::var_os(CHILD).is_some()
+}
+
+/// Runs the test `name` of this program in a separate process, with these variables and no other
+/// variables of Tidegate and rayon.
+pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
+    output(Command::new(this()), name, variables)
+}
+
+/// Like `child`, but limits the child's address space. When the child has nearly used it up, the
+/// system refuses to start further threads. ThreadSanitizer needs more address space than such a
+/// limit leaves.
+#[cfg(all(target_os = "linux", not(tidegate_tsan)))]
+pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Output {
+    // The shell sets the limit, which includes the child's own size.
+    let script = format!("ulimit -v {} && exec \"$0\" \"$@\"", mebibytes << 10);
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).arg(this());
+    output(command, name, variables)
+}
+
+fn this() -> std::path::PathBuf {
+    env::current_exe().expect("this program")
+}
+
+/// Returns the output of a child. Panics if the program has no test of this name: the child would
+/// run nothing and succeed.
+fn output(mut command: Command, name: &str, variables: &[(&str, &str)]) -> Output {
+    for (variable, _) in env::vars_os() {
+        let text = variable.to_string_lossy();
+        if ["TIDEGATE_", "RAYON_"]
+            .iter()
+            .any(|of| text.starts_with(of))
+        {
+            command.env_remove(&variable);
+        }
+    }
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(CHILD, "1").envs(variables.iter().copied());
+    let output = command.output().expect("the child starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("running 1 test\n"), "no test {name}: {said}");
+    output
+}
+
+/// Returns the child's standard error. Panics if the child failed.
+#[track_caller]
+pub fn succeeds(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{:?}: {errors}", output.status);
+    errors
+}
+
+/// Runs the test `name` of this program, which calls this function, in a separate process. Returns
+/// whether this is that process.
+#[track_caller]
+pub fn is_alone(name: &str) -> bool {
+    if !is_child() {
+        succeeds(&child(name, &[]));
+    }
+    is_child()
+}

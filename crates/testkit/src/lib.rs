@@ -1,0 +1,14 @@
+//! What the tests of several crates need: a watchdog, waits, the sizes of soaks, and child
+//! processes that run one test.
+//!
+//! No check depends on time. A limit only turns a hang into a failure.
+
+mod children;
+mod soaks;
+mod waits;
+
+#[cfg(all(target_os = "linux", not(tidegate_tsan)))]
+pub use children::limited;
+pub use children::{child, is_alone, is_child, succeeds};
+pub use soaks::{scale, seeds, soak};
+pub use waits::{PATIENCE, eventually, until, watched};
