@@ -20,9 +20,10 @@ const UNRELATED: usize = 2;
 /// The state that the tasks of one attempt share.
 #[derive(Default)]
 struct Stage {
-    /// Opened once the deque holds the batch, so that the thief steals again.
-    laden: Gate,
+    /// Opened once the thief has a task, so that it steals nothing yet.
     occupied: Gate,
+    /// Opened once the deque holds the batch, so that the thief steals.
+    laden: Gate,
     half: Tally,
     young: Tally,
     unrelated: Tally,
@@ -40,25 +41,24 @@ fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
         stage.young.come();
         stage.joined.wait();
     };
-    pool.install(|| {
+    let thief = || {
+        stage.occupied.open();
+        stage.laden.wait();
+    };
+    let attempt = || {
         tidegate::scope(|s| {
-            // These tasks form a full batch. A thief with a fixed amount takes exactly that many
-            // tasks or none.
-            for _ in 0..unrelated + 2 {
-                s.spawn(|_| {
-                    stage.occupied.open();
-                    stage.laden.wait();
-                });
-            }
-            stage.occupied.wait();
             let owner = current().id();
+            // Answers what the thief has asked earlier: otherwise the first task below would
+            // become public before the others are there.
+            tidegate::join(|| (), || ());
             for _ in 0..unrelated {
                 s.spawn(|_| stage.unrelated.come());
             }
             let (_, at) = tidegate::join(
                 || {
                     s.spawn(young);
-                    fill(6, &|| {
+                    // As many younger tasks as the batch has: so half of the tasks is the batch.
+                    fill(unrelated + 2, &|| {
                         stage.laden.open();
                         stage.young.wait_for(1);
                     });
@@ -76,6 +76,11 @@ fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
             );
             stage.joined.open();
         });
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| pool.install(thief));
+        stage.occupied.wait();
+        pool.install(attempt);
     });
     assert_eq!(stage.unrelated.get(), unrelated);
     in_batch.into_inner().unwrap()
