@@ -38,10 +38,10 @@ enum Step {
     Steal,
 }
 
-/// Compares random sequences of steps with a plain deque.
+/// Compares random sequences of steps with a plain deque. A slice is a quarter of the sequences.
 pub fn model<Q: Queue<Task> + Default>(promise: Promise) {
     let config = Config {
-        cases: many(200) as u32,
+        cases: tidegate_testkit::soak(50, "sequences of steps"),
         failure_persistence: None,
         ..Config::default()
     };

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use sys::Traced;
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
+use tidegate_testkit::scale;
 
 /// A temporary folder with a test's own table.
 pub struct Home {
@@ -63,13 +64,17 @@ pub fn to_stop(child: &mut Traced, stop: usize) -> bool {
 }
 
 /// For every n, starts a new child, lets it run to its n-th stop, and passes it to `then`. Returns
-/// the number of stops.
+/// the number of stops. An ordinary run takes every third stop and begins at a random one; a soak
+/// takes them all.
 pub fn at_every_call(
     mut prepare: impl FnMut(),
     act: impl Fn() -> i32,
     mut then: impl FnMut(usize, &mut Traced),
 ) -> usize {
-    for stop in 1.. {
+    let apart = if scale::<u8>() == 1 { 3 } else { 1 };
+    let first = fastrand::usize(1..=apart);
+    println!("soak: stop {first}, and from there on each that is {apart} later");
+    for stop in (first..).step_by(apart) {
         prepare();
         let Some(mut child) = sys::trace(&act) else {
             println!("skipped: tracing a child is not permitted here");

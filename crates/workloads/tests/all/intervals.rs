@@ -10,6 +10,7 @@ use tidegate_workloads::intervals::rows::unfold;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{On, Program, Runtime, Tidegate};
 
+use crate::policies::slice;
 use crate::support::{given, is_right, trial};
 
 /// The default queue, two queues that may return a task twice, and a queue with a lock.
@@ -30,17 +31,23 @@ fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
     is_right(&mut *trial(name, &given(named)), On::Tidegate(pool));
 }
 
-/// The programs run on one, two and three workers.
+/// The programs run on pools with one, two and three workers. A slice is a third of the pools for
+/// each program.
 #[test]
 fn interval_programs_verify_on_every_queue() {
-    let programs = || ENTRIES.iter().filter(|entry| entry.intervals);
-    assert_eq!(programs().count(), 11);
-    for queue in QUEUES {
-        for workers in 1..=3 {
-            let pool = pool(workers, queue);
-            programs().for_each(|entry| right_on(&pool, entry.name, &[]));
+    let pools = (1..=3).flat_map(|workers| QUEUES.map(|queue| pool(workers, queue)));
+    let pools: Vec<Tidegate> = pools.collect();
+    let pools: Vec<&Tidegate> = pools.iter().collect();
+    let mut runs = 0;
+    for (offset, entry) in ENTRIES.iter().filter(|entry| entry.intervals).enumerate() {
+        let mut trial = trial(entry.name, &given(&[]));
+        for pool in slice(&pools, offset, tidegate_testkit::scale(), 3) {
+            is_right(&mut *trial, On::Tidegate(pool));
+            runs += 1;
         }
     }
+    assert!(runs >= 44, "11 programs on 4 pools each");
+    println!("soak: {runs} runs of programs on pools");
 }
 
 #[test]

@@ -151,12 +151,12 @@ fn givens(entry: &Entry) -> Vec<Given> {
     }
 }
 
-/// Returns `scale` of `slices` slices of the policies. The offset differs between programs, so that
-/// each policy is tested with some of the programs.
-fn slice(all: &[Policies], offset: usize, scale: usize, slices: usize) -> Vec<Policies> {
+/// Returns `scale` of `slices` slices of what programs run under. The offset differs between
+/// programs, so that each is tested with some of the programs.
+pub fn slice<T: Copy>(all: &[T], offset: usize, scale: usize, slices: usize) -> Vec<T> {
     let numbered = all.iter().enumerate();
     let kept = numbered.filter(|(n, _)| (n + offset) % slices < scale);
-    kept.map(|(_, policies)| *policies).collect()
+    kept.map(|(_, one)| *one).collect()
 }
 
 #[test]
