@@ -66,11 +66,20 @@ fn command(fan: &Fan, engine: &str, options: &str) -> Command {
     command
 }
 
-fn results_are_those_of_local() {
-    let local = &Fan::new().output(&format!("run {SUM}")).done();
-    // Most of the time, these wait.
+/// Calls `test` for each engine, at the same time: a run waits most of the time.
+fn for_each_engine(test: impl Fn(&'static str) + Sync) {
     thread::scope(|scope| {
         for engine in ["hq", "slurm", "k8s"] {
+            let test = &test;
+            scope.spawn(move || test(engine));
+        }
+    });
+}
+
+fn results_are_those_of_local() {
+    let local = &Fan::new().output(&format!("run {SUM}")).done();
+    for_each_engine(|engine| {
+        thread::scope(|scope| {
             for faults in FAULTS {
                 scope.spawn(move || {
                     let fan = Fan::new();
@@ -80,23 +89,23 @@ fn results_are_those_of_local() {
                     assert_eq!(&ended.out, local, "{engine} {faults:?}");
                 });
             }
-        }
+        });
     });
 }
 
 fn failures_are_told() {
-    for engine in ["hq", "slurm", "k8s"] {
+    for_each_engine(|engine| {
         let fan = Fan::new();
         fakes(&fan, &[]);
         let ended = run(&fan, engine, "--at 55 --fault never");
         assert_eq!(ended.code, Some(2), "{engine} {ended:?}");
         assert!(ended.err.contains("bad 55"), "{engine} {ended:?}");
-    }
+    });
 }
 
 fn forgotten_jobs_are_submitted_again() {
     let local = Fan::new().output(&format!("run {SUM}")).done();
-    for engine in ["hq", "slurm", "k8s"] {
+    for_each_engine(|engine| {
         let fan = Fan::new();
         fakes(&fan, &[]);
         thread::scope(|scope| {
@@ -114,7 +123,7 @@ fn forgotten_jobs_are_submitted_again() {
         let jobs = jobs.lines().filter(|line| !line.is_empty());
         // Each is a submission, and its job.
         assert_eq!(jobs.count(), 4, "{engine}");
-    }
+    });
 }
 
 /// It has never taken anything.
@@ -167,7 +176,7 @@ fn arrays_are_small_enough() {
 fn variables_of_others_are_ignored() {
     let local = Fan::new().output(&format!("run {SUM}")).done();
     let entry = r#"{"plan":"x","item":"1"}"#;
-    for engine in ["hq", "slurm", "k8s"] {
+    for_each_engine(|engine| {
         let fan = Fan::new();
         fakes(&fan, &[]);
         let run = |options| {
@@ -180,7 +189,7 @@ fn variables_of_others_are_ignored() {
         let failed = run("--at 55 --fault never --dir E");
         assert!(failed.err.contains("bad 55"), "{engine} {failed:?}");
         assert!(!fan.path("error").exists(), "{engine}");
-    }
+    });
 }
 
 /// Otherwise, squeue would not list the pieces, and scancel not end them.
@@ -212,7 +221,7 @@ fn filters_of_slurm_are_ignored() {
 }
 
 fn refused_cancelling_is_told() {
-    for engine in ["hq", "slurm", "k8s"] {
+    for_each_engine(|engine| {
         let fan = Fan::new();
         fakes(&fan, &[("deny", "")]);
         let mut run = command(&fan, engine, "--from 0");
@@ -229,7 +238,7 @@ fn refused_cancelling_is_told() {
         let parts = [" go on: ", "Forbidden", "interrupted: "];
         let has_told = parts.iter().all(|part| run.err.contains(part));
         assert!(has_told, "{engine} {run:?}");
-    }
+    });
 }
 
 /// The first one asks an engine to cancel its pieces, which may not answer.
