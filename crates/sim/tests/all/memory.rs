@@ -28,7 +28,7 @@ fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
 #[test]
 fn random_dags_respect_memory_bounds() {
     for seed in 0..soak(
-        40,
+        20,
         "random dags with reservations, each on 1 to 64 processors under each policy",
     ) {
         let rests = seed % 2 == 1;

@@ -1,6 +1,6 @@
 //! Every policy, alone and combined with others, computes the same results as serial code.
 
-use crate::support::{AMOUNTS, Tally, built, fib, watched};
+use crate::support::{AMOUNTS, Tally, built, fib, soak, watched};
 use std::sync::{Barrier, Mutex};
 use tidegate::{
     Pool, Scope,
@@ -116,7 +116,8 @@ fn worker_counts_compute_equal_results() {
 
 #[test]
 fn every_queue_computes_the_same() {
-    watched(|| {
+    let rounds = soak(5, "rounds on each queue");
+    watched(move || {
         for queue in QueueKind::ALL {
             for workers in [1, 2, 4] {
                 for (spares, wait) in [(0, WAITS[0]), (5, WAITS[0]), (5, WAITS[1])] {
@@ -124,7 +125,7 @@ fn every_queue_computes_the_same() {
                         .workers(workers)
                         .max_threads(workers + spares);
                     let pool = built(builder.queue(*queue).wait(wait));
-                    for _ in 0..20 {
+                    for _ in 0..rounds {
                         everything_is_right(&pool, &|| {
                             format!("{queue} {workers}+{spares} {wait}")
                         });
