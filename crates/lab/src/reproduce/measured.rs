@@ -190,6 +190,11 @@ impl<'a, R> View<'a, R> {
         })
     }
 
+    /// Returns the ratio of the medians of a figure of two cells.
+    pub fn ratio(self, cell: &str, base: &str, figure: fn(&R) -> f64) -> f64 {
+        self.median(cell, figure) / self.median(base, figure)
+    }
+
     /// Reads the median of a sample of a cell.
     pub fn read(self, sample: impl FnOnce() -> (String, Sample)) -> f64 {
         let Reads {

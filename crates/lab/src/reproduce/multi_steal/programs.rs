@@ -76,10 +76,7 @@ pub fn strassen(size: Size) -> Vec<Work> {
         ("Strassen 2048", "n=2048 form=spawn"),
         ("Strassen 4096", "n=4096 form=spawn"),
     ];
-    let chosen = [&all[..1], &all[1..3], &all[2..]][size as usize].iter();
-    chosen
-        .map(|(name, given)| Work::new(name, "strassen", size, given))
-        .collect()
+    works("strassen", size, [&all[..1], &all[1..3], &all[2..]])
 }
 
 /// Returns the programs of the FFT figure: transforms of increasingly long vectors.
@@ -91,9 +88,18 @@ pub fn fft(size: Size) -> Vec<Work> {
         ("FFT 32 Mi", "n=33554432"),
         ("FFT 64 Mi", "n=67108864"),
     ];
-    let chosen = [&all[..1], &all[1..3], &all[3..]][size as usize].iter();
-    chosen
-        .map(|(name, given)| Work::new(name, "fft", size, given))
+    works("fft", size, [&all[..1], &all[1..3], &all[3..]])
+}
+
+/// Returns a program with the inputs of this size, each with its name.
+fn works(
+    program: &'static str,
+    size: Size,
+    inputs: [&[(&'static str, &'static str)]; 3],
+) -> Vec<Work> {
+    let inputs = inputs[size as usize].iter();
+    inputs
+        .map(|(name, given)| Work::new(name, program, size, given))
         .collect()
 }
 

@@ -13,7 +13,7 @@ const GREEDY: f64 = 1.01;
 
 pub const FIGURES: &[Figure<Seen>] = &[
     ("response", |v| response(v, "{cell}")),
-    ("by base", |v| response(v, "{cell}") / response(v, "{base}")),
+    ("by base", |v| by(v, "{cell}", "{base}")),
     ("work by span", |v| v.median("{cell}", parallelism)),
     ("work", |v| v.median("{cell}", |seen| seen.work)),
     ("span", |v| v.median("{cell}", |seen| seen.span)),
@@ -47,31 +47,27 @@ pub const FIGURES: &[Figure<Seen>] = &[
     ("O2-slope", |v| steepest(v, "WSAP")),
     ("dear", |v| steepest(v, "dear")),
     ("O2-none-at-5", |v| {
-        let ratio = |v: V<'_>| response(v, "O/{job}/WSAP/5") / response(v, "O/{job}/Cilk");
-        greatest(&v.each("job", ratio))
+        greatest(&v.each("job", |v| by(v, "O/{job}/WSAP/5", "O/{job}/Cilk")))
     }),
     ("O2-flat-beyond", |v| {
-        let ratio = |v: V<'_>| response(v, "O/{long}/WSAP/100") / response(v, "O/{long}/WSAP/5");
-        greatest(&v.each("long", ratio))
+        greatest(&v.each("long", |v| by(v, "O/{long}/WSAP/100", "O/{long}/WSAP/5")))
     }),
     ("fib beyond", |v| {
-        response(v, "O/fib(33)/WSAP/100") / response(v, "O/fib(33)/WSAP/5")
+        by(v, "O/fib(33)/WSAP/100", "O/fib(33)/WSAP/5")
     }),
     ("O2-above-floor", |v| greatest(&v.each("job", above_floor))),
     ("O2-best", |v| {
         best(v, &v.each("job", |v| costs(v, "O/{job}"))) / 5.0
     }),
     ("overhead in %", |v| {
-        (response(v, "{cell}") / response(v, "O/{job}/Cilk") - 1.0) * 100.0
+        (by(v, "{cell}", "O/{job}/Cilk") - 1.0) * 100.0
     }),
     // O3: more workers than processors.
-    ("O3", |v| {
-        response(v, "O3/{job}/WSAP") / response(v, "O3/{job}/halves")
-    }),
+    ("O3", |v| by(v, "O3/{job}/WSAP", "O3/{job}/halves")),
     ("O3-limited", |v| {
-        let ratio =
-            |v: V<'_>| response(v, "O3/{job}/WSAP, limit 8") / response(v, "O3/{job}/halves");
-        farthest(&v.each("late", ratio))
+        farthest(&v.each("late", |v| {
+            by(v, "O3/{job}/WSAP, limit 8", "O3/{job}/halves")
+        }))
     }),
     // P1: a third job arrives.
     ("P1 response", |v| arrival(v)[0]),
@@ -81,12 +77,9 @@ pub const FIGURES: &[Figure<Seen>] = &[
     ("throughput by halves", |v| by_halves(v)[1]),
     ("power by halves", |v| by_halves(v)[2]),
     // P2: complementary phases.
-    ("P2-response", |v| {
-        response(v, "P2/WSAP") / response(v, "P2/halves")
-    }),
+    ("P2-response", |v| by(v, "P2/WSAP", "P2/halves")),
     ("P2-by-ideal", |v| {
-        let ratio = response(v, "P2/WSAP") / response(v, "P2/halves");
-        ratio / ideal(v.median("P2/WSAP", parallelism))
+        by(v, "P2/WSAP", "P2/halves") / ideal(v.median("P2/WSAP", parallelism))
     }),
     ("P2-parallelism", |v| {
         v.median("P2/WSAP", parallelism) * (1.0 / 13.68)
@@ -94,9 +87,7 @@ pub const FIGURES: &[Figure<Seen>] = &[
     ("P2-processors", |v| {
         v.median("P2/WSAP", |seen| least(&seen.allotments)) * (1.0 / HALF as f64)
     }),
-    ("P2-history", |v| {
-        response(v, "P2/steady") / response(v, "P2/WSAP")
-    }),
+    ("P2-history", |v| by(v, "P2/steady", "P2/WSAP")),
     ("first", |v| v.median("{cell}", |seen| seen.allotments[0])),
     ("second", |v| v.median("{cell}", |seen| seen.allotments[1])),
     // P3: the greedy bound.
@@ -172,6 +163,11 @@ const LONG: &str = "scale/{processors}/long loopy(16 P)";
 /// The mean time from the arrival of an instance to its end.
 fn response(v: V<'_>, cell: &str) -> f64 {
     v.median(cell, |seen| seen.response)
+}
+
+/// The ratio of two such times.
+fn by(v: V<'_>, cell: &str, base: &str) -> f64 {
+    v.ratio(cell, base, |seen| seen.response)
 }
 
 /// The time until all processors had work; unknown if that never happened in some run.

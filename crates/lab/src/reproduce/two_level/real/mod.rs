@@ -74,15 +74,17 @@ pub const FIGURES: &[Figure<Ran>] = &[
     ("power", |v| v.median("{jobs}", Ran::power)),
     ("usage", |v| v.median("{jobs}", Ran::usage)),
     ("real-O2-slope", |v| {
-        let ratio = |v: V<'_>| response(v, "O2/{work}/1 ms") / response(v, "O2/{work}/5 ms");
-        greatest(&v.each("work", ratio))
+        greatest(&v.each("work", |v| {
+            v.ratio("O2/{work}/1 ms", "O2/{work}/5 ms", Ran::response)
+        }))
     }),
     ("real-O2-none-at-5", |v| {
-        let ratio = |v: V<'_>| response(v, "O2/{work}/5 ms") / response(v, "O2/P3/{work}/fixed");
-        greatest(&v.each("work", ratio))
+        greatest(&v.each("work", |v| {
+            v.ratio("O2/{work}/5 ms", "O2/P3/{work}/fixed", Ran::response)
+        }))
     }),
     ("by halves", |v| {
-        response(v, "{jobs}/sharing") / response(v, "{jobs}/halves")
+        v.ratio("{jobs}/sharing", "{jobs}/halves", Ran::response)
     }),
     // If a job takes time T on one half, the response of three with static halves, where the third
     // waits, is 4T/3 and the throughput 3/(2T).
@@ -96,8 +98,9 @@ pub const FIGURES: &[Figure<Ran>] = &[
         power("P1/fib/sharing{late}") / power("P1/fib/thirds{late}")
     }),
     ("real-P3-fixed", |v| {
-        let ratio = |v: V<'_>| response(v, "P3/{work}/sharing") / response(v, "O2/P3/{work}/fixed");
-        farthest(&v.each("work", ratio))
+        farthest(&v.each("work", |v| {
+            v.ratio("P3/{work}/sharing", "O2/P3/{work}/fixed", Ran::response)
+        }))
     }),
     ("real-P3-bound", |v| greatest(&v.each("work", by_bound))),
 ];
