@@ -2,16 +2,12 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+pub use tidegate_testkit::PATIENCE;
 
 use super::{json, tidegate};
-
-/// How long a test waits for anything before it fails.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The folder of a private table.
 pub struct Home(TempDir);
@@ -80,10 +76,7 @@ impl Drop for Running {
 }
 
 /// Waits until `holds` returns true. Panics after [`PATIENCE`].
-pub fn eventually(mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "it never came to hold");
-        thread::sleep(Duration::from_millis(10));
-    }
+#[track_caller]
+pub fn eventually(holds: impl FnMut() -> bool) {
+    tidegate_testkit::eventually("it holds", holds);
 }
