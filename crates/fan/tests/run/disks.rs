@@ -107,9 +107,12 @@ fn full_disk_loses_nothing() {
     fan.output(&piece).refused(3, &["No space left"]);
     assert!(dir.join("0.err").exists());
     let failed = fan.output(&run);
-    assert_eq!(failed.code, Some(1), "{failed:?}");
-    assert!(failed.err.contains("2 of 2 items failed"), "{failed:?}");
     assert!(failed.err.contains("No space left"), "{failed:?}");
+    // While a piece holds the rest of the disk, `run` itself may have no room for what it notes.
+    match failed.code {
+        Some(1) => assert!(failed.err.contains("2 of 2 items failed"), "{failed:?}"),
+        code => assert_eq!(code, Some(3), "{failed:?}"),
+    }
     let names = fs::read_dir(&dir).expect("a folder").flatten();
     let mut names = names.map(|name| name.file_name().into_string().expect("UTF-8"));
     let torn = names.find(|name| name.ends_with(".out") || name.ends_with(".running"));
