@@ -277,10 +277,7 @@ impl Core {
     pub(super) fn origin(&self) -> Option<Origin> {
         let extras = self.extras()?.lock();
         let at = extras.created_at?;
-        Some(match &extras.name {
-            Some(name) => origin::named(name.clone(), at),
-            None => origin::at(at),
-        })
+        Some(origin::of(extras.name.clone(), at))
     }
 
     /// Returns the interval's name for messages; `root` for an inline interval without a name.
