@@ -300,9 +300,8 @@ fn limit(
         return Ok((workers, Source::Default));
     }
     let default = (workers * THREADS_PER_SLOT.default).min(MAX_WORKERS);
-    let (max, from) = match settings.max_threads(environment)? {
-        (Some(max), from) => (max, from),
-        (None, _) => return Ok((default, Source::Default)),
+    let (Some(max), from) = settings.max_threads(environment)? else {
+        return Ok((default, Source::Default));
     };
     if max >= workers {
         return Ok((max, from));
@@ -361,10 +360,7 @@ impl<'a> Ground<'a> {
             });
         }
         let here = || machine().usable();
-        let usable = match given {
-            Some(made_up) => made_up.cpus().clone(),
-            None => here(),
-        };
+        let usable = given.map_or_else(here, |made_up| made_up.cpus().clone());
         if usable.is_empty() {
             let error = "Builder::topology: it has no CPUs: expected a topology with one or more";
             return Err(BuildError::new(error.into()));
