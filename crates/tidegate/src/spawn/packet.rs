@@ -306,10 +306,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
                 // SAFETY: this thread has taken the packet out of `UNSTARTED`.
                 self.body.0.with_mut(|body| unsafe { &mut *body }.call())
             };
-            unwind::catch(|| match raised {
-                Some(class) => carry::run_raised(class, call),
-                None => call(),
-            })
+            unwind::catch(|| carry::run_raised(raised, call))
         };
         self.finish(ended);
         self.pool.let_go();
