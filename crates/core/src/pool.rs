@@ -112,10 +112,8 @@ impl PoolInner {
     fn new(options: Arc<Options>) -> Arc<Self> {
         let slots = options.workers;
         let max_threads = options.max_threads;
-        let room = match options.closed.is_none() {
-            true => max_threads.max(ROOM),
-            false => max_threads,
-        } + options.max_blocking_threads;
+        let least = if options.closed.is_none() { ROOM } else { 0 };
+        let room = max_threads.max(least) + options.max_blocking_threads;
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
             simulation: simulation::here(),

@@ -73,9 +73,10 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
 /// If no slot is free, that is not necessary, because the thread that frees the next slot looks for
 /// work.
 fn ask_if_vacant(pool: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
-    match asks && ledger.has_vacancy() {
-        true => wake::raise_hunger(pool, ledger),
-        false => Asked::NoOther,
+    if asks && ledger.has_vacancy() {
+        wake::raise_hunger(pool, ledger)
+    } else {
+        Asked::NoOther
     }
 }
 

@@ -239,9 +239,10 @@ where
     /// finished, because perhaps only this thread can run it.
     fn most_idle(&self) -> usize {
         let workers = self.home.as_ref().map_or(1, |pool| pool.wanted());
-        match self.must_run_front() {
-            true => workers,
-            false => STREAM_WINDOW.default * workers,
+        if self.must_run_front() {
+            workers
+        } else {
+            STREAM_WINDOW.default * workers
         }
     }
 

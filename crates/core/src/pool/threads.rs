@@ -118,11 +118,12 @@ impl UnstartedThread {
         let is_over = self.pool.is_over();
         let before = {
             let mut threads = self.pool.threads.lock();
-            match is_over {
-                false => threads.end(self.index),
+            if is_over {
                 // The share controller ends before this thread does, so the pool's handlers are
                 // never destroyed on its small stack, even if no thread waits for the pool's end.
-                true => threads.take_controller(),
+                threads.take_controller()
+            } else {
+                threads.end(self.index)
             }
         };
         members::dismiss(&self.pool, self.index);

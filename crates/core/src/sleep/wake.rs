@@ -151,9 +151,10 @@ pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
     let caller = WorkerThread::in_pool(pool).map(|current| current.index);
     let has_others = ledger.running().any(|t| Some(t) != caller);
     raise_at(pool, ledger.running(), signal::HUNGRY);
-    match has_others {
-        true => Asked::Others,
-        false => Asked::NoOther,
+    if has_others {
+        Asked::Others
+    } else {
+        Asked::NoOther
     }
 }
 
