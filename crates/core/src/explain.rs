@@ -10,7 +10,6 @@
 
 use crate::options::{IdleRule, Options, Sharing, Source, machine};
 use crate::pool::PoolInner;
-use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
@@ -94,10 +93,7 @@ fn explanation(options: &Options, workers: usize) -> String {
 /// default.
 fn sharing(options: &Options) -> Vec<String> {
     let closed = options.closed.is_some();
-    let share = options
-        .share
-        .as_ref()
-        .map_or(SharePolicy::Off, |by| by.share);
+    let share = options.share_policy();
     let mut differing = Vec::new();
     // A pool with a share controller that does not share only follows the limits.
     let follows = if options.share.is_some() && !options.shares() {
@@ -135,8 +131,8 @@ mod tests {
     use super::*;
     use crate::policy::Choose;
     use crate::{Builder, Pool};
-    use tidegate_policy::Rest;
     use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
+    use tidegate_policy::{Rest, SharePolicy};
 
     #[test]
     fn line_lists_workers_and_changed_options() {

@@ -242,10 +242,15 @@ impl Sharing {
 }
 
 impl Options {
+    /// Returns how the pool shares the machine; `Off` also without a share controller.
+    pub(crate) fn share_policy(&self) -> SharePolicy {
+        let share = self.share.as_ref();
+        share.map_or(SharePolicy::Off, |sharing| sharing.share)
+    }
+
     /// Whether the pool shares the machine with other jobs.
     pub(crate) fn shares(&self) -> bool {
-        let policy = self.share.as_ref().map(|sharing| sharing.share);
-        policy.is_some_and(|policy| policy != SharePolicy::Off)
+        self.share_policy() != SharePolicy::Off
     }
 
     /// Whether thieves record how many tasks their victims have.

@@ -176,7 +176,7 @@ impl Options {
             steal: self.amount,
             victim: self.victim,
             memory: self.memory,
-            share: share.map_or(tidegate_policy::SharePolicy::Off, |sharing| sharing.share),
+            share: self.share_policy(),
             desire: share.map_or_else(Default::default, |sharing| sharing.desire),
             est_cycle: share.map_or(EST_CYCLE.default, |sharing| sharing.est_cycle),
             workers: self.workers,
