@@ -175,7 +175,7 @@ impl ShareController {
         let before = self.rules.desire();
         let seen = self.sight.look(&self.pool, self.shares);
         let notes = &controller(&self.pool).notes;
-        let calm = self.rules.next_desire(notes, &seen.seen()) == before;
+        let calm = self.rules.next_desire(notes, &seen) == before;
         self.calm = if calm { self.calm + 1 } else { 0 };
         true
     }
@@ -243,7 +243,7 @@ impl ShareController {
             limit,
             weight: sharing.weight,
             allotment: self.pool.sleep.slots(),
-            efficiency: self.sight.efficiency(),
+            efficiency: self.sight.efficiency,
             ..Report::new(CpuMask::from_cpus(
                 self.limits.usable.as_slice().iter().copied(),
             ))
@@ -482,12 +482,7 @@ mod tests {
             let _ = ledger.set_slots(1);
             (ledger.admit().unwrap(), ledger.admit().unwrap())
         };
-        let queued = || {
-            Sight::of(&pool)
-                .look(&pool, Shares::default())
-                .seen()
-                .queued
-        };
+        let queued = || Sight::of(&pool).look(&pool, Shares::default()).queued;
         assert!(pool.change().ready(first));
         assert_eq!(queued(), 0);
         assert!(!pool.change().ready(second), "owed");
