@@ -265,10 +265,8 @@ impl<T: Send + 'static> Handle<T> {
     /// closure that a thread has begun keeps its class.
     #[cold]
     fn raise(&self, class: Option<Priority>) {
-        match (
-            self.packet().future(),
-            self.pool().sources.classes.above(class),
-        ) {
+        let above = self.pool().sources.classes.above(class);
+        match (self.packet().future(), above) {
             (Some(future), _) => future.raise(class.unwrap_or(self.pool().options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}

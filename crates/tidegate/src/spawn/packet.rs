@@ -211,12 +211,8 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
     queued: Queueing,
     current: WorkerThread<'_>,
 ) {
-    if let Some(bound) = current
-        .pool()
-        .spawn_bound
-        .as_ref()
-        .filter(|_| queued.is_counted)
-    {
+    let bound = current.pool().spawn_bound.as_ref();
+    if let Some(bound) = bound.filter(|_| queued.is_counted) {
         bound.leave();
     }
     let dispatched = current.take_dispatched();
