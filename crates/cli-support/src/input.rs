@@ -37,13 +37,14 @@ pub fn text(file: &Path) -> Result<String, Failure> {
 fn read(file: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     static TAKEN: OnceLock<()> = OnceLock::new();
     let mut bytes = Vec::new();
-    let read = match is_standard(file) {
-        true if TAKEN.set(()).is_err() => {
+    let read = if is_standard(file) {
+        if TAKEN.set(()).is_err() {
             let what = "standard input can be read only once: expected - for one file";
             return Err(Failure::Usage(what.to_owned()));
         }
-        true => io::stdin().lock().take(most).read_to_end(&mut bytes),
-        false => File::open(file).and_then(|open| open.take(most).read_to_end(&mut bytes)),
+        io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|open| open.take(most).read_to_end(&mut bytes))
     };
     match read {
         Ok(_) => Ok(bytes),

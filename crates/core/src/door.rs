@@ -23,7 +23,7 @@ pub mod place {
 
 /// Origins of tasks.
 pub mod origin {
-    pub use crate::origin::{at, named};
+    pub use crate::origin::of;
 }
 
 /// Scopes whose tasks the caller creates.

@@ -10,7 +10,6 @@
 
 use crate::options::{IdleRule, Options, Sharing, Source, machine};
 use crate::pool::PoolInner;
-use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
@@ -29,19 +28,11 @@ pub(crate) fn announce(pool: &PoolInner) {
 fn explain(pool: &PoolInner) {
     // Relaxed: the swap returns true to only one caller.
     if pool.unexplained.swap(false, Ordering::Relaxed) {
-        print_line(format_args!(
-            "{}",
-            explanation(&pool.options, chosen_workers(pool))
-        ));
-    }
-}
-
-/// Returns the number of workers that the user has set last, or else the original number: if the
-/// machine determines the number, it may change at any time.
-fn chosen_workers(pool: &PoolInner) -> usize {
-    match pool.workers_are_chosen() {
-        true => pool.wanted(),
-        false => pool.options.workers,
+        // If the machine determines the number of workers, it may change at any time: this prints
+        // the original one.
+        let chosen = pool.workers_are_chosen().then(|| pool.wanted());
+        let workers = chosen.unwrap_or(pool.options.workers);
+        print_line(format_args!("{}", explanation(&pool.options, workers)));
     }
 }
 
@@ -102,15 +93,13 @@ fn explanation(options: &Options, workers: usize) -> String {
 /// default.
 fn sharing(options: &Options) -> Vec<String> {
     let closed = options.closed.is_some();
-    let share = options
-        .share
-        .as_ref()
-        .map_or(SharePolicy::Off, |by| by.share);
+    let share = options.share_policy();
     let mut differing = Vec::new();
     // A pool with a share controller that does not share only follows the limits.
-    let follows = match options.share.is_some() && !options.shares() {
-        true => "; follows changes of affinity and quotas",
-        false => "",
+    let follows = if options.share.is_some() && !options.shares() {
+        "; follows changes of affinity and quotas"
+    } else {
+        ""
     };
     differing.extend(match (closed, options.share_from) {
         (true, Source::Default) => Some(format!("share=off (TIDEGATE_SHARE is not set{follows})")),
@@ -142,8 +131,8 @@ mod tests {
     use super::*;
     use crate::policy::Choose;
     use crate::{Builder, Pool};
-    use tidegate_policy::Rest;
     use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
+    use tidegate_policy::{Rest, SharePolicy};
 
     #[test]
     fn line_lists_workers_and_changed_options() {

@@ -88,13 +88,20 @@ pub fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -
     }
 }
 
+/// Calls `f` with the pool of the calling task, or with the global pool for `caller`, a free
+/// function.
+#[inline]
+pub(crate) fn here<R>(caller: &'static str, f: impl FnOnce(&PoolInner) -> R) -> R {
+    match WorkerThread::get() {
+        Some(current) => f(current.pool()),
+        None => f(global(caller)),
+    }
+}
+
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.
 #[inline]
 pub fn pool_here(caller: &'static str) -> Arc<PoolInner> {
-    match WorkerThread::get() {
-        Some(current) => current.pool().as_arc(),
-        None => global(caller).clone(),
-    }
+    here(caller, PoolInner::as_arc)
 }
 
 /// Returns how many workers the calling task's pool may run at once. Outside all pools, uses the
@@ -113,10 +120,7 @@ pub fn pool_here(caller: &'static str) -> Arc<PoolInner> {
 /// ```
 #[must_use]
 pub fn current_num_workers() -> usize {
-    match WorkerThread::get() {
-        Some(current) => current.pool().wanted(),
-        None => global("current_num_workers").wanted(),
-    }
+    here("current_num_workers", PoolInner::wanted)
 }
 
 /// Returns the smallest place of the worker that runs the calling task. `None` outside all pools.
@@ -149,8 +153,5 @@ pub fn current_place() -> Option<PlaceId> {
 /// ```
 #[must_use]
 pub fn places() -> Vec<PlaceId> {
-    match WorkerThread::get() {
-        Some(current) => place::places(current.pool()),
-        None => place::places(global("places")),
-    }
+    here("places", place::places)
 }

@@ -66,9 +66,10 @@ impl Tokens {
     /// Returns how many of `desire` processors the pool could use. While tokens are missing, this
     /// is one more than it has, so that other jobs get the processors that it cannot use.
     pub(crate) fn usable(&self, desire: usize) -> usize {
-        match self.is_short {
-            true => desire.min(self.held + 2),
-            false => desire,
+        if self.is_short {
+            desire.min(self.held + 2)
+        } else {
+            desire
         }
     }
 }

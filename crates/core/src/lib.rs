@@ -245,8 +245,5 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 #[must_use]
 #[inline]
 pub fn stats() -> Stats {
-    match WorkerThread::get() {
-        Some(current) => observe::stats(current.pool()),
-        None => observe::stats(global::global("stats")),
-    }
+    global::here("stats", observe::stats)
 }

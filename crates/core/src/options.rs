@@ -242,10 +242,15 @@ impl Sharing {
 }
 
 impl Options {
+    /// Returns how the pool shares the machine; `Off` also without a share controller.
+    pub(crate) fn share_policy(&self) -> SharePolicy {
+        let share = self.share.as_ref();
+        share.map_or(SharePolicy::Off, |sharing| sharing.share)
+    }
+
     /// Whether the pool shares the machine with other jobs.
     pub(crate) fn shares(&self) -> bool {
-        let policy = self.share.as_ref().map(|sharing| sharing.share);
-        policy.is_some_and(|policy| policy != SharePolicy::Off)
+        self.share_policy() != SharePolicy::Off
     }
 
     /// Whether thieves record how many tasks their victims have.
@@ -300,9 +305,8 @@ fn limit(
         return Ok((workers, Source::Default));
     }
     let default = (workers * THREADS_PER_SLOT.default).min(MAX_WORKERS);
-    let (max, from) = match settings.max_threads(environment)? {
-        (Some(max), from) => (max, from),
-        (None, _) => return Ok((default, Source::Default)),
+    let (Some(max), from) = settings.max_threads(environment)? else {
+        return Ok((default, Source::Default));
     };
     if max >= workers {
         return Ok((max, from));
@@ -361,10 +365,7 @@ impl<'a> Ground<'a> {
             });
         }
         let here = || machine().usable();
-        let usable = match given {
-            Some(made_up) => made_up.cpus().clone(),
-            None => here(),
-        };
+        let usable = given.map_or_else(here, |made_up| made_up.cpus().clone());
         if usable.is_empty() {
             let error = "Builder::topology: it has no CPUs: expected a topology with one or more";
             return Err(BuildError::new(error.into()));

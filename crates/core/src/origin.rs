@@ -35,15 +35,10 @@ pub struct Origin {
     at: &'static Location<'static>,
 }
 
-/// Returns the origin of a task without a name.
+/// Returns the origin of a task that was created `at` this place. An empty name is none.
 #[inline]
-pub const fn at(at: &'static Location<'static>) -> Origin {
-    Origin { name: None, at }
-}
-
-/// Returns the origin of a task with a name. An empty name is none.
-pub fn named(name: Cow<'static, str>, at: &'static Location<'static>) -> Origin {
-    let name = (!name.is_empty()).then(|| Arc::new(name));
+pub fn of(name: Option<Cow<'static, str>>, at: &'static Location<'static>) -> Origin {
+    let name = name.filter(|name| !name.is_empty()).map(Arc::new);
     Origin { name, at }
 }
 

@@ -112,10 +112,9 @@ impl PoolInner {
     fn new(options: Arc<Options>) -> Arc<Self> {
         let slots = options.workers;
         let max_threads = options.max_threads;
-        let room = match options.closed.is_none() {
-            true => max_threads.max(ROOM),
-            false => max_threads,
-        } + options.max_blocking_threads;
+        let least = if options.closed.is_none() { ROOM } else { 0 };
+        let room = max_threads.max(least) + options.max_blocking_threads;
+        let has_controller = options.share.is_some();
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
             simulation: simulation::here(),
@@ -136,10 +135,7 @@ impl PoolInner {
             worker_count: AtomicUsize::new(0),
             wanted: Hint::new(slots),
             chosen: Hint::default(),
-            controller: options
-                .share
-                .as_ref()
-                .map(|_| ControllerHandle::new(&options)),
+            controller: has_controller.then(|| ControllerHandle::new(&options)),
             sources: Sources::new(&options),
             spawn_bound: options.max_queued.map(SpawnBound::new),
             wait_sampler: WaitSampler::default(),
@@ -308,8 +304,7 @@ impl PoolInner {
         let most = self.room() - self.options.max_blocking_threads;
         let workers = allowed.filter(|n| *n <= most).ok_or_else(|| {
             BuildError::new(format!(
-                "invalid value {workers} for Pool::set_workers: expected 1 to {}, the threads that this pool has room for",
-                most
+                "invalid value {workers} for Pool::set_workers: expected 1 to {most}, the threads that this pool has room for"
             ))
         })?;
         self.want(workers, true);

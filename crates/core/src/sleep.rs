@@ -29,7 +29,6 @@ use crate::worker::wait::Awaited;
 use crate::worker::watch;
 use look::Reach;
 use looks::{Asked, Looks};
-use std::time::Duration;
 use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
@@ -73,9 +72,10 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
 /// If no slot is free, that is not necessary, because the thread that frees the next slot looks for
 /// work.
 fn ask_if_vacant(pool: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
-    match asks && ledger.has_vacancy() {
-        true => wake::raise_hunger(pool, ledger),
-        false => Asked::NoOther,
+    if asks && ledger.has_vacancy() {
+        wake::raise_hunger(pool, ledger)
+    } else {
+        Asked::NoOther
     }
 }
 
@@ -89,10 +89,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
         if sleeps_on(worker, pool.change(), look).is_none() {
             return true;
         }
-        worker
-            .sleeper
-            .parker
-            .park_timeout(Duration::from_nanos(backoff));
+        worker.sleeper.park_for(backoff);
         let ledger = pool.ledger();
         let is_idle = ledger.status(worker.index) == Status::Idle;
         asked = ask_if_vacant(pool, &ledger, is_idle);
@@ -212,10 +209,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             looks = Looks::none();
         } else if let Some(since) = silent.filter(|_| looks.is_last()) {
             looks.report(pool);
-            worker
-                .sleeper
-                .parker
-                .park_timeout(Duration::from_nanos(SPACE_STALL.default));
+            worker.sleeper.park_for(SPACE_STALL.default);
             if clock::now() - since >= SPACE_STALL.default {
                 silent = None;
                 memory::report_stall(worker);
@@ -300,8 +294,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
         let left = until.saturating_sub(clock::now());
         let has_parts = why == Waiting::Owed && worker.inbox.len() > 0;
         if !has_parts {
-            let parker = &worker.sleeper.parker;
-            parker.park_timeout(Duration::from_nanos(left.max(1)));
+            worker.sleeper.park_for(left.max(1));
         }
         if why == Waiting::Owed {
             // The thread is in a call that waits, so it may run parts of broadcasts. A preempted
@@ -373,9 +366,7 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
     if has_slot {
         worker.sleeper.set_unasked_until(None);
         worker.set_must_stop(false);
-        worker
-            .position
-            .set_cpu_slot(ledger.cpu_slots().at(worker.index));
+        stand::follow(&worker, ledger);
     }
     has_slot
 }
@@ -408,12 +399,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
 
 /// Sleeps for `nanos` nanoseconds between two looks for work. The worker keeps its slot.
 pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
-    asleep(worker, Phase::Nap, || {
-        worker
-            .sleeper
-            .parker
-            .park_timeout(Duration::from_nanos(nanos));
-    });
+    asleep(worker, Phase::Nap, || worker.sleeper.park_for(nanos));
 }
 
 /// Sleeps in phase `why`. The time between the wake-up and the moment the thread runs again counts

@@ -406,7 +406,7 @@ impl WorkerStats {
             steals,
             failed_busy: tally.failed_busy.get(),
             failed_empty: tally.failed_empty.get(),
-            tasks_per_steal: ratio(tally.stolen_tasks.get(), steals),
+            tasks_per_steal: ratio(tally.stolen_tasks.get() as f64, steals),
             sleeps: tally.sleeps.get(),
             asleep_seconds: tally.asleep(),
             wakes,
@@ -439,8 +439,8 @@ impl WorkerStats {
 }
 
 #[inline]
-fn ratio(a: u64, b: u64) -> f64 {
-    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+fn ratio(a: f64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a / b as f64 }
 }
 
 impl Counters {
@@ -454,11 +454,7 @@ impl Counters {
         self.failed_takes += other.failed_takes;
         self.attempts += other.attempts;
         self.steals += other.steals;
-        self.tasks_per_steal = if self.steals == 0 {
-            0.0
-        } else {
-            stolen / self.steals as f64
-        };
+        self.tasks_per_steal = ratio(stolen, self.steals);
         self.failed_busy += other.failed_busy;
         self.failed_empty += other.failed_empty;
         self.sleeps += other.sleeps;

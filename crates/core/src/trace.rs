@@ -117,9 +117,10 @@ impl OriginTable {
             return *number;
         }
         // A program may give each task a name of its own, but it has a limited number of places.
-        let origin = match table.len() < self.most_named {
-            true => origin,
-            false => origin::at(origin.location()),
+        let origin = if table.len() < self.most_named {
+            origin
+        } else {
+            origin::of(None, origin.location())
         };
         let next = table.len() as u64 + 1;
         *table.entry(origin).or_insert(next)
@@ -175,7 +176,7 @@ impl Options {
             steal: self.amount,
             victim: self.victim,
             memory: self.memory,
-            share: share.map_or(tidegate_policy::SharePolicy::Off, |sharing| sharing.share),
+            share: self.share_policy(),
             desire: share.map_or_else(Default::default, |sharing| sharing.desire),
             est_cycle: share.map_or(EST_CYCLE.default, |sharing| sharing.est_cycle),
             workers: self.workers,
@@ -193,7 +194,7 @@ mod tests {
     fn known_names_keep_their_numbers_in_a_full_table() {
         let table = OriginTable::with_most_named(2);
         let at = Location::caller();
-        let named = |name: &'static str| origin::named(name.into(), at);
+        let named = |name: &'static str| origin::of(Some(name.into()), at);
         let numbers = ["a", "b", "c", "d", "a", "b"].map(|name| table.number(named(name)));
         assert_eq!(numbers, [1, 2, 3, 3, 1, 2]);
         assert_eq!(table.table()[2].name, "");

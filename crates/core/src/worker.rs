@@ -156,9 +156,10 @@ struct Own {
 impl Worker {
     /// Returns the rule by which thieves take this worker's tasks; `usual` is the pool's.
     pub(crate) fn amount(&self, usual: StealAmount) -> StealAmount {
-        match self.victim.rests.get() {
-            true => usual.from_resting(),
-            false => usual,
+        if self.victim.rests.get() {
+            usual.from_resting()
+        } else {
+            usual
         }
     }
 

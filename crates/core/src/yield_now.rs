@@ -31,9 +31,10 @@ pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     };
     let mut beyond =
         || wait::next_task(worker, || find(worker, Taker::OnTop(&mut rob), in_reverse));
-    let task = match in_reverse {
-        true => beyond().or_else(own),
-        false => own().or_else(beyond),
+    let task = if in_reverse {
+        beyond().or_else(own)
+    } else {
+        own().or_else(beyond)
     };
     run_found(worker, task)
 }

@@ -89,9 +89,10 @@ impl Machine {
     #[must_use]
     #[inline]
     pub fn made_up(topology: Topology) -> Self {
-        let topology = match topology.cpus().is_empty() {
-            true => Topology::flat((0..1).collect()),
-            false => topology,
+        let topology = if topology.cpus().is_empty() {
+            Topology::flat((0..1).collect())
+        } else {
+            topology
         };
         Self {
             affinity: None,

@@ -150,9 +150,10 @@ fn counted(groups: &mut dyn ExactSizeIterator<Item = &CpuList>) -> String {
             line += &format!("and {} more", count - LISTED_MAX);
             break;
         }
-        match group.is_empty() {
-            true => line += "no cpus",
-            false => line += &group.to_string(),
+        if group.is_empty() {
+            line += "no cpus";
+        } else {
+            line += &group.to_string();
         }
     }
     line

@@ -186,9 +186,10 @@ impl Sparsity {
     }
 
     fn intervenes(self, rng: &mut Rng, choice: &Choice<'_>) -> bool {
-        let sparsity = match choice.is_access {
-            true => self.access,
-            false => self.other,
+        let sparsity = if choice.is_access {
+            self.access
+        } else {
+            self.other
         };
         rng.below(1 << sparsity) == 0
     }

@@ -184,9 +184,10 @@ impl Loans {
         let doublings = if self.grows { self.times.min(7) } else { 0 };
         if now.saturating_sub(since) >= patience << doublings {
             self.since = Some(now);
-            self.times = match self.grows {
-                true => (self.times + 1).min(usize::BITS - 1),
-                false => 1,
+            self.times = if self.grows {
+                (self.times + 1).min(usize::BITS - 1)
+            } else {
+                1
             };
         }
         let fresh = now.saturating_sub(self.since.unwrap_or(now)) < self.cycle;

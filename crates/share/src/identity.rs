@@ -80,9 +80,10 @@ fn start_in(stat: &str) -> Option<u64> {
 /// Returns a hash of the kernel's id of the current boot, or 0 if the kernel has no such id.
 pub(crate) fn boot() -> u64 {
     let name = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    match name.is_empty() {
-        true => 0,
-        false => crate::layout::hash(&name),
+    if name.is_empty() {
+        0
+    } else {
+        crate::layout::hash(&name)
     }
 }
 

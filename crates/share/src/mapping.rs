@@ -20,9 +20,10 @@ pub(crate) fn change(file: &File) -> io::Result<SharedWord> {
 /// do not pass the file on to executed programs.
 pub(crate) fn options(unnamed: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
-    let kind = match unnamed {
-        true => libc::O_TMPFILE,
-        false => libc::O_NOFOLLOW | libc::O_NONBLOCK,
+    let kind = if unnamed {
+        libc::O_TMPFILE
+    } else {
+        libc::O_NOFOLLOW | libc::O_NONBLOCK
     };
     options
         .read(true)

@@ -132,9 +132,10 @@ impl Observer {
             ..Soundness::default()
         };
         for Seen { row, .. } in &snapshot.alive {
-            match observer.reader.is_orphan(row) {
-                true => found.orphaned.push(Job::of(row, false)),
-                false => found.alive.push(Job::of(row, false)),
+            if observer.reader.is_orphan(row) {
+                found.orphaned.push(Job::of(row, false));
+            } else {
+                found.alive.push(Job::of(row, false));
             }
         }
         for (_, row) in &snapshot.dead {

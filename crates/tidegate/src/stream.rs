@@ -239,17 +239,16 @@ where
     /// finished, because perhaps only this thread can run it.
     fn most_idle(&self) -> usize {
         let workers = self.home.as_ref().map_or(1, |pool| pool.wanted());
-        match self.must_run_front() {
-            true => workers,
-            false => STREAM_WINDOW.default * workers,
+        if self.must_run_front() {
+            workers
+        } else {
+            STREAM_WINDOW.default * workers
         }
     }
 
     fn start_runner(&self) {
-        let home = self
-            .home
-            .as_ref()
-            .expect("the runner counts as queued there");
+        let home = self.home.as_ref();
+        let home = home.expect("the runner counts as queued there");
         window::start_runner(home, &self.window);
     }
 
@@ -295,10 +294,8 @@ where
     fn wait_for_front(&mut self) -> Outcome<T> {
         self.settle();
         let event = Arc::new(Event::for_this_thread());
-        let registered = self
-            .window
-            .take_front_or_register(&event, self.home.as_deref());
-        match registered {
+        let home = self.home.as_deref();
+        match self.window.take_front_or_register(&event, home) {
             Registered::Finished(outcome) => return outcome,
             Registered::Waiting { needs_runner: true } => self.start_runner(),
             Registered::Waiting { .. } => {}
@@ -363,13 +360,11 @@ where
             return None;
         }
         let outcome = match self.window.take_front() {
-            Front::Finished(outcome) => outcome,
-            Front::Unbegun if self.must_run_front() => match self.run_front() {
-                Some(outcome) => outcome,
-                None => self.wait_for_front(),
-            },
-            Front::Unbegun | Front::Running(_) => self.wait_for_front(),
+            Front::Finished(outcome) => Some(outcome),
+            Front::Unbegun if self.must_run_front() => self.run_front(),
+            Front::Unbegun | Front::Running(_) => None,
         };
+        let outcome = outcome.unwrap_or_else(|| self.wait_for_front());
         self.ahead -= 1;
         Some(outcome.unwrap_or_else(|payload| unwind::resume(payload)))
     }

@@ -42,6 +42,32 @@ pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use std::panic::Location;
 use tidegate_sync::simulation::{access, block_on_lock, is_simulated, release_lock, take_lock};
 
+/// Lets a guard be read and shown like the value that it guards.
+macro_rules! guard {
+    ($guard:ident) => {
+        impl<T: ?Sized> Deref for $guard<'_, T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                &self.guard
+            }
+        }
+
+        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    };
+}
+use guard;
+
 /// Takes the lock at this address: by `lock`, or in a simulation by `try_lock` as soon as it does
 /// not fail because another thread holds the lock.
 #[track_caller]

@@ -220,9 +220,12 @@ impl Fft {
     fn is_right(&self, input: &Input, k: usize) -> bool {
         let half = self.n / 2;
         // The roots in the second half of the circle are the negatives of those in the first half.
-        let root = |power: usize| match power < half {
-            true => input.roots[half + power],
-            false => Complex::default() - input.roots[power],
+        let root = |power: usize| {
+            if power < half {
+                input.roots[half + power]
+            } else {
+                Complex::default() - input.roots[power]
+            }
         };
         let sum = (0..self.n)
             .map(|index| self.number(index) * root(index * k % self.n))

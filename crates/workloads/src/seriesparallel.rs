@@ -67,9 +67,10 @@ impl Seriesparallel {
             seed: random(seed, number),
         };
         let (first, second) = (part(first, 1), part(leaves - first, 2));
-        match below(seed, 3, 100) < self.parallel {
-            true => Shape::Parallel(first, second),
-            false => Shape::Series(first, second),
+        if below(seed, 3, 100) < self.parallel {
+            Shape::Parallel(first, second)
+        } else {
+            Shape::Series(first, second)
         }
     }
 

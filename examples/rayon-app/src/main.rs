@@ -75,9 +75,10 @@ fn main() -> ExitCode {
     let mut complete = found.problems.is_empty();
     if found.files > 0 || complete {
         let report = report(found, arguments.top);
-        let printed = match arguments.json {
-            true => writeln!(io::stdout(), "{report:#}"),
-            false => print(&report),
+        let printed = if arguments.json {
+            writeln!(io::stdout(), "{report:#}")
+        } else {
+            print(&report)
         };
         // A closed standard output is not an error: its reader may stop at any time.
         if let Err(error) = printed.or_else(unless_closed) {

@@ -181,9 +181,10 @@ fn suspending_restores_terminal_and_redraws() {
     let mut screen = Screen::open(&home);
     screen.wait_for("quit");
     for by_key in [true, false] {
-        match by_key {
-            true => screen.press(b"\x1a"),
-            false => screen.signal(Signal::SIGTSTP),
+        if by_key {
+            screen.press(b"\x1a");
+        } else {
+            screen.signal(Signal::SIGTSTP);
         }
         eventually(|| screen.is_stopped());
         screen.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());

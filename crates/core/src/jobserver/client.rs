@@ -57,9 +57,10 @@ impl Jobserver {
         let mut found = variables.filter_map(|flags| Self::open(&flags.to_string_lossy()));
         let found = found.next()?;
         // Relaxed: only a child made by `fork`, which has a copy, finds it set.
-        match IS_FOUND.swap(true, Ordering::Relaxed) {
-            true => found.held.lock().is_closed = true,
-            false => at_exit(close),
+        if IS_FOUND.swap(true, Ordering::Relaxed) {
+            found.held.lock().is_closed = true;
+        } else {
+            at_exit(close);
         }
         Some(found)
     }

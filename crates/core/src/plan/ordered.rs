@@ -88,7 +88,7 @@ impl Hasher for Scatter {
 }
 
 /// Returns the entry at this index. Extends the list with default values if it is too short.
-fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+pub(super) fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     while list.len() <= at {
         list.push(T::default());
     }

@@ -5,6 +5,7 @@
 //! the first sleeper before it rests. A searching thread does not advance the rounds of a CPU slot
 //! that another thread holds. docs/memory.md describes the protocol.
 
+use super::ordered::entry;
 use tidegate_policy::memory::Hybrid;
 use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
 
@@ -28,10 +29,7 @@ impl<E> Sleepers<E> {
     }
 
     pub(crate) fn granted(&mut self, thread: usize) -> &mut u64 {
-        while self.granted.len() <= thread {
-            self.granted.push(0);
-        }
-        &mut self.granted[thread]
+        entry(&mut self.granted, thread)
     }
 
     /// Returns how many rounds the thread must sleep before it gets this many bytes; 0 means that

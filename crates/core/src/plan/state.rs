@@ -4,6 +4,7 @@
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
 use crate::allocator;
+use crate::stats::MemoryStats;
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::trace::{Source, Stream, StreamRecorder};
 use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -170,16 +171,18 @@ impl<E: Clone> Memory<E> {
         self.sleeps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the declared bytes, their peak, and how often a task has slept while waiting for
-    /// memory.
     #[inline]
-    pub(crate) fn figures(&self) -> (u64, u64, u64) {
+    pub(crate) fn stats(&self) -> MemoryStats {
         // Relaxed, all: for statistics.
         let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
-        let (declared, peak, sleeps) = (read(&self.declared), read(&self.peak), read(&self.sleeps));
-        match self.ordered() {
-            Some(ordered) => (ordered.book().declared(), ordered.book().peak(), sleeps),
-            None => (declared, peak, sleeps),
+        let (declared, peak) = match self.ordered() {
+            Some(ordered) => (ordered.book().declared(), ordered.book().peak()),
+            None => (read(&self.declared), read(&self.peak)),
+        };
+        MemoryStats {
+            declared,
+            peak,
+            sleeps: read(&self.sleeps),
         }
     }
 

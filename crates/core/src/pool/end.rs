@@ -122,11 +122,8 @@ impl PoolInner {
     /// Advances the pool's end as far as possible. Each stage requires all threads of the pool to
     /// be idle, so this is called after a thread has become idle or has left.
     pub(crate) fn advance_end(&self, ledger: &Ledger) {
-        while let Some(next) = self
-            .stage()
-            .next()
-            .filter(|next| self.may_enter(*next, ledger))
-        {
+        let may_enter = |next: &Stage| self.may_enter(*next, ledger);
+        while let Some(next) = self.stage().next().filter(may_enter) {
             self.set_stage(next, ledger);
         }
     }

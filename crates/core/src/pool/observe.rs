@@ -4,35 +4,29 @@
 //! others should not have to compile them.
 
 use super::PoolInner;
-use crate::stats::{MemoryStats, Stats, WorkerStats};
+use crate::stats::{Stats, WorkerStats};
 use crate::trace::Trace;
-use crate::worker::Worker;
 use tidegate_policy::trace::Source;
 use tidegate_sync::atomic::Ordering;
 
 /// Returns the pool's statistics since its creation.
 #[inline]
 pub(crate) fn stats(pool: &PoolInner) -> Stats {
-    let (declared, peak, sleeps) = pool.memory.figures();
+    let controller = pool.controller.as_ref();
     let mut sum = Stats {
-        memory: MemoryStats {
-            declared,
-            peak,
-            sleeps,
-        },
+        memory: pool.memory.stats(),
         workers: pool.wanted(),
         allotment: pool.sleep.slots(),
-        desire: pool
-            .controller
-            .as_ref()
-            .map(|controller| controller.desire.get()),
+        desire: controller.map(|controller| controller.desire.get()),
         queued: pool.queued(),
         panics: pool.panics.count(),
         // Relaxed: a counter.
         blocking_limit_hits: pool.blocking_limit_hits.load(Ordering::Relaxed),
         ..Stats::default()
     };
-    for worker in pool.workers().map(of_worker) {
+    for worker in pool.workers() {
+        let (wakes, deepest) = (worker.sleeper.wakes(), worker.deque.deepest());
+        let worker = WorkerStats::of(&worker.tally, wakes, deepest);
         sum.counters.add(&worker.counters);
         sum.breakdown.busy += worker.breakdown.busy;
         sum.breakdown.stealing += worker.breakdown.stealing;
@@ -70,13 +64,4 @@ pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
             streams,
         }
     })
-}
-
-#[inline]
-fn of_worker(worker: &Worker) -> WorkerStats {
-    WorkerStats::of(
-        &worker.tally,
-        worker.sleeper.wakes(),
-        worker.deque.deepest(),
-    )
 }

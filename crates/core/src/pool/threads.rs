@@ -42,21 +42,16 @@ impl Threads {
         running.or_else(|| self.ended.take())
     }
 
-    /// Takes the handle of the share controller, if it is here.
-    fn take_controller(&mut self) -> Option<JoinHandle> {
-        let at = self
-            .running
-            .iter()
-            .position(|(number, _)| number.is_none())?;
+    /// Takes the handle of thread `number`, or of the share controller if that is `None`.
+    fn take(&mut self, number: Option<usize>) -> Option<JoinHandle> {
+        let at = self.running.iter().position(|(own, _)| *own == number)?;
         Some(self.running.swap_remove(at).1)
     }
 
     /// Records that thread `index` is about to end before the pool does. Returns the handle of the
     /// last thread that ended early.
     fn end(&mut self, index: usize) -> Option<JoinHandle> {
-        let is_it = |(number, _): &(Option<usize>, JoinHandle)| *number == Some(index);
-        let at = self.running.iter().position(is_it)?;
-        let (_, own) = self.running.swap_remove(at);
+        let own = self.take(Some(index))?;
         self.ended.replace(own)
     }
 }
@@ -118,11 +113,12 @@ impl UnstartedThread {
         let is_over = self.pool.is_over();
         let before = {
             let mut threads = self.pool.threads.lock();
-            match is_over {
-                false => threads.end(self.index),
+            if is_over {
                 // The share controller ends before this thread does, so the pool's handlers are
                 // never destroyed on its small stack, even if no thread waits for the pool's end.
-                true => threads.take_controller(),
+                threads.take(None)
+            } else {
+                threads.end(self.index)
             }
         };
         members::dismiss(&self.pool, self.index);

@@ -46,10 +46,12 @@ impl Holders {
         for t in ledger.running() {
             // If the pool does not preempt, a thread that runs without a slot would get a lent one
             // before a waiting task does.
-            if match preempts {
-                true => ledger.status(t) != Status::Running,
-                false => !needs_slot(pool, t),
-            } {
+            let counts = if preempts {
+                ledger.status(t) == Status::Running
+            } else {
+                needs_slot(pool, t)
+            };
+            if !counts {
                 continue;
             }
             running += 1;
@@ -58,9 +60,10 @@ impl Holders {
                 stuck += usize::from(is_stuck);
             }
         }
-        match preempts {
-            true => (stuck, judged),
-            false => (beside_long_tasks(judged, running, waits), 0),
+        if preempts {
+            (stuck, judged)
+        } else {
+            (beside_long_tasks(judged, running, waits), 0)
         }
     }
 
@@ -74,9 +77,12 @@ impl Holders {
             let Some(worker) = worker.filter(|worker| !worker.sleeper.needs_no_slot()) else {
                 continue;
             };
-            let is_silent = |silence: &Silence| match pool.preempts() {
-                true => worker.deque.raised() & signal::PROBE != 0,
-                false => worker.tally.base_tasks.get() == silence.begun,
+            let is_silent = |silence: &Silence| {
+                if pool.preempts() {
+                    worker.deque.raised() & signal::PROBE != 0
+                } else {
+                    worker.tally.base_tasks.get() == silence.begun
+                }
             };
             let silence = match before.get(t) {
                 Some(Some(silence)) if is_silent(silence) => silence.go_on(pool, worker, now),
@@ -141,10 +147,11 @@ impl Silence {
         // If the system does not report processor times, or another thread has this number now, the
         // thread counts as computing.
         let since = |then| computed.and_then(|computed| computed.checked_sub(then));
-        let spent = match pool.preempts() {
-            true => self.computed.and_then(since).unwrap_or(Nanos::MAX),
+        let spent = if pool.preempts() {
+            self.computed.and_then(since).unwrap_or(Nanos::MAX)
+        } else {
             // The thread keeps its slot until its task ends, whether it computes or not.
-            false => 0,
+            0
         };
         match is_stuck(now.saturating_sub(self.since), spent) {
             None => self,

@@ -141,18 +141,18 @@ impl ShareController {
     /// Waits for a cycle and, if the pool is idle by then, for another one. Returns whether the
     /// pool is still working or has begun to work again.
     fn goes_on(&self) -> bool {
-        let cycle = match self.pool.options.shares() {
-            true => sharing(&self.pool).est_cycle,
-            false => self.unseated_wait(ALONE_CYCLE.default),
+        let cycle = if self.pool.options.shares() {
+            sharing(&self.pool).est_cycle
+        } else {
+            self.unseated_wait(ALONE_CYCLE.default)
         };
-        let cycle = Duration::from_nanos(cycle);
-        self.controller().parker.park_timeout(cycle);
+        self.park(cycle);
         let _ = self.acts();
         if self.pool.ledger().is_active() {
             return true;
         }
         if !self.pool.is_over() {
-            self.controller().parker.park_timeout(cycle);
+            self.park(cycle);
         }
         self.acts()
     }
@@ -175,7 +175,7 @@ impl ShareController {
         let before = self.rules.desire();
         let seen = self.sight.look(&self.pool, self.shares);
         let notes = &controller(&self.pool).notes;
-        let calm = self.rules.next_desire(notes, &seen.seen()) == before;
+        let calm = self.rules.next_desire(notes, &seen) == before;
         self.calm = if calm { self.calm + 1 } else { 0 };
         true
     }
@@ -188,11 +188,10 @@ impl ShareController {
         } = *sharing(&self.pool);
         let calm = [self.shares.others, self.calm];
         let length = self.rules.cycle(&self.controller().notes, share, calm);
-        let longest = share::cycle(SharePolicy::On, 1, self.calm, est_cycle);
-        match self.tokens.are_needed() {
-            true => length.min(longest),
-            false => length,
+        if !self.tokens.are_needed() {
+            return length;
         }
+        length.min(share::cycle(SharePolicy::On, 1, self.calm, est_cycle))
     }
 
     /// Whether the pool has done anything since the last call.
@@ -233,10 +232,8 @@ impl ShareController {
         let sharing = sharing(&self.pool);
         let usage = self.pool.ledger().active();
         // The last estimate may be outdated, but a running pool desires at least one processor.
-        let desire = match acts && usage > 0 {
-            true => self.rules.desire().max(1),
-            false => 0,
-        };
+        let runs = acts && usage > 0;
+        let desire = if runs { self.rules.desire().max(1) } else { 0 };
         let limit = self.limits.workers.min(self.pool.wanted()).max(1);
         let desire = self.tokens.usable(desire.min(limit));
         self.controller().desire.set(desire);
@@ -246,7 +243,7 @@ impl ShareController {
             limit,
             weight: sharing.weight,
             allotment: self.pool.sleep.slots(),
-            efficiency: self.sight.efficiency(),
+            efficiency: self.sight.efficiency,
             ..Report::new(CpuMask::from_cpus(
                 self.limits.usable.as_slice().iter().copied(),
             ))
@@ -260,12 +257,11 @@ impl ShareController {
         self.shares = self.presence.shares();
         let wanted = self.pool.wanted();
         let share = sharing(&self.pool).share;
-        let fair = match self.presence.is_alone() {
-            true => wanted,
-            false => {
-                let counts = [wanted, self.shares.allotment, self.shares.others];
-                Rules::slots(&self.controller().notes, share, counts)
-            }
+        let fair = if self.presence.is_alone() {
+            wanted
+        } else {
+            let counts = [wanted, self.shares.allotment, self.shares.others];
+            Rules::slots(&self.controller().notes, share, counts)
         };
         // If the pool may have all slots that it wants, there is no cap: it may want more a moment
         // later.
@@ -287,12 +283,8 @@ impl ShareController {
     /// many slots it has tokens.
     fn take_tokens(&mut self, fair: usize) -> usize {
         let is_idle = self.controller().desire.get() == 0;
-        let desire = if is_idle {
-            1
-        } else {
-            self.rules.desire().max(1)
-        };
-        self.tokens.take(fair.min(desire))
+        let desire = if is_idle { 1 } else { self.rules.desire() };
+        self.tokens.take(fair.min(desire.max(1)))
     }
 
     /// Returns how many slots to lend beyond `fair`, because the pool may have come to a
@@ -339,14 +331,11 @@ impl ShareController {
                     // The seat may just have been lost.
                     let _ = self.apply(clock::now());
                 }
-                let length = match self.presence.is_alone() {
-                    true => self.unseated_wait(until - now),
-                    false => until - now,
-                };
-                self.controller()
-                    .parker
-                    .park_timeout(Duration::from_nanos(length));
-                return;
+                let mut length = until - now;
+                if self.presence.is_alone() {
+                    length = self.unseated_wait(length);
+                }
+                return self.park(length);
             }
             let woken = clock::now();
             if woken >= until || self.pool.is_over() {
@@ -361,20 +350,24 @@ impl ShareController {
                 // soon.
                 return;
             }
-            let gap = CHANGE_GAP.default.min(until.saturating_sub(clock::now()));
-            self.controller()
-                .parker
-                .park_timeout(Duration::from_nanos(gap));
+            self.park(CHANGE_GAP.default.min(until.saturating_sub(clock::now())));
         }
+    }
+
+    /// Sleeps for `length`, or until another thread wakes the controller.
+    fn park(&self, length: Nanos) {
+        let length = Duration::from_nanos(length);
+        self.controller().parker.park_timeout(length);
     }
 
     /// Returns how long a pool without a seat waits if a cycle would take `cycle`. No other job has
     /// a share of the machine, so nothing changes until the next look, unless slots may be lent or
     /// need tokens.
     fn unseated_wait(&self, cycle: Nanos) -> Nanos {
-        match self.tokens.are_needed() || self.pool.wanted() < self.pool.most() {
-            true => cycle,
-            false => TABLE_LOOK.default,
+        if self.tokens.are_needed() || self.pool.wanted() < self.pool.most() {
+            cycle
+        } else {
+            TABLE_LOOK.default
         }
     }
 
@@ -489,12 +482,7 @@ mod tests {
             let _ = ledger.set_slots(1);
             (ledger.admit().unwrap(), ledger.admit().unwrap())
         };
-        let queued = || {
-            Sight::of(&pool)
-                .look(&pool, Shares::default())
-                .seen()
-                .queued
-        };
+        let queued = || Sight::of(&pool).look(&pool, Shares::default()).queued;
         assert!(pool.change().ready(first));
         assert_eq!(queued(), 0);
         assert!(!pool.change().ready(second), "owed");

@@ -7,12 +7,16 @@ use tidegate_policy::desire::Seen;
 use tidegate_share::Shares;
 use tidegate_sync::clock;
 
-/// The counters at the last look, and the cycle that ended with that look.
+/// The counters at the last look, and what was seen of the cycle that ended with that look.
 #[derive(Default)]
 pub(super) struct Sight {
     at: Nanos,
     totals: Totals,
-    cycle: Cycle,
+    /// The tasks in each worker's deque. Kept only for its memory.
+    deques: Vec<usize>,
+    /// The fraction of the pool's processor time that went into work in the last cycle, per mille;
+    /// 0 before the first cycle, and otherwise at least 1.
+    pub(super) efficiency: u32,
 }
 
 /// Counters, summed over all workers.
@@ -23,20 +27,6 @@ struct Totals {
     lengths_seen: u64,
     working: Nanos,
     searching: Nanos,
-}
-
-/// The growth of the counters in a cycle, and the state at its end.
-#[derive(Default)]
-pub(super) struct Cycle {
-    length: Nanos,
-    allotment: usize,
-    usage: usize,
-    added: Totals,
-    deques: Vec<usize>,
-    queued: usize,
-    busy: usize,
-    free: usize,
-    lent: usize,
 }
 
 impl Totals {
@@ -70,66 +60,50 @@ impl Sight {
         Self {
             at: clock::now(),
             totals: Totals::of(pool),
-            cycle: Cycle::default(),
+            ..Self::default()
         }
     }
 
     /// Measures the cycle since the last look. `shares` says how the machine is divided now.
-    pub(super) fn look(&mut self, pool: &PoolInner, shares: Shares) -> &Cycle {
+    pub(super) fn look(&mut self, pool: &PoolInner, shares: Shares) -> Seen<'_> {
         let (now, totals) = (clock::now(), Totals::of(pool));
-        let cycle = &mut self.cycle;
-        cycle.length = now.saturating_sub(self.at);
-        cycle.allotment = pool.sleep.slots();
-        let ready = {
+        let (length, added) = (now.saturating_sub(self.at), totals.since(&self.totals));
+        (self.at, self.totals) = (now, totals);
+        let allotment = pool.sleep.slots();
+        let (usage, ready) = {
             let ledger = pool.ledger();
-            cycle.usage = ledger.held();
-            ledger.ready_without_slot()
+            (ledger.held(), ledger.ready_without_slot())
         };
-        cycle.added = totals.since(&self.totals);
-        cycle.deques.clear();
-        cycle.deques.extend(
+        self.deques.clear();
+        self.deques.extend(
             pool.workers().map(|w| {
                 w.deque.waiting() as usize + w.stolen_batch.len() + usize::from(w.offers())
             }),
         );
-        cycle.queued = pool.queued() + ready;
-        let searching = pool.sleep.searching();
-        cycle.busy = cycle.usage.saturating_sub(searching);
+        self.efficiency = efficiency(added.working, length.saturating_mul(allotment as u64));
         let home = shares.processors / (shares.others + 1);
-        cycle.free = shares.processors.saturating_sub(shares.usage);
-        cycle.lent = home.saturating_sub(cycle.usage).saturating_sub(cycle.free);
-        (self.at, self.totals) = (now, totals);
-        cycle
-    }
-
-    /// Returns the fraction of the pool's processor time that went into work in the last cycle, per
-    /// mille; 0 before the first cycle, and otherwise at least 1.
-    pub(super) fn efficiency(&self) -> u32 {
-        let cycle = &self.cycle;
-        let all = cycle.length.saturating_mul(cycle.allotment as u64);
-        let share = u128::from(cycle.added.working) * 1000;
-        share
-            .checked_div(all.into())
-            .map_or(0, |share| share.clamp(1, 1000) as u32)
+        let free = shares.processors.saturating_sub(shares.usage);
+        Seen {
+            length,
+            allotment,
+            usage,
+            attempts: added.attempts,
+            failed_empty: added.failed_empty,
+            lengths_seen: added.lengths_seen,
+            working: added.working,
+            searching: added.searching,
+            deques: &self.deques,
+            queued: pool.queued() + ready,
+            busy: usage.saturating_sub(pool.sleep.searching()),
+            free,
+            lent: home.saturating_sub(usage).saturating_sub(free),
+        }
     }
 }
 
-impl Cycle {
-    pub(super) fn seen(&self) -> Seen<'_> {
-        Seen {
-            length: self.length,
-            allotment: self.allotment,
-            usage: self.usage,
-            attempts: self.added.attempts,
-            failed_empty: self.added.failed_empty,
-            lengths_seen: self.added.lengths_seen,
-            working: self.added.working,
-            searching: self.added.searching,
-            deques: &self.deques,
-            queued: self.queued,
-            busy: self.busy,
-            free: self.free,
-            lent: self.lent,
-        }
-    }
+/// Returns the fraction of the time of `all` processors in which they worked, per mille.
+fn efficiency(working: Nanos, all: Nanos) -> u32 {
+    let share = u128::from(working) * 1000;
+    let share = share.checked_div(all.into());
+    share.map_or(0, |share| share.clamp(1, 1000) as u32)
 }

@@ -116,12 +116,12 @@ pub(crate) fn check_closed(options: &Options) -> Result<(), BuildError> {
 }
 
 fn refuse_simulated(method: &str, what: &str) -> Result<(), BuildError> {
-    match is_simulated() {
-        true => Err(BuildError::new(format!(
-            "{method}: this thread belongs to a simulated pool and cannot build {what}"
-        ))),
-        false => Ok(()),
+    if !is_simulated() {
+        return Ok(());
     }
+    Err(BuildError::new(format!(
+        "{method}: this thread belongs to a simulated pool and cannot build {what}"
+    )))
 }
 
 /// Panics if the calling thread belongs to a simulation, because `pool` is not simulated.

@@ -23,14 +23,15 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
         return;
     }
     // Relaxed: see `members::is_alone`.
-    let why = match pool.refused.load(Ordering::Relaxed) {
-        true => "the system refuses more threads".to_owned(),
-        false => format!(
+    let why = if pool.refused.load(Ordering::Relaxed) {
+        "the system refuses more threads".to_owned()
+    } else {
+        format!(
             "the pool has started all it may: max_threads is {}, and max_blocking_threads ({}) adds {}",
             pool.options.max_threads,
             MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
             pool.options.max_blocking_threads,
-        ),
+        )
     };
     // Read before the line is written: writing may take long, and the ledger must not stay locked
     // meanwhile.

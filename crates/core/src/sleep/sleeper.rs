@@ -2,6 +2,7 @@
 
 use super::wake_affinity::WakeAffinity;
 use crate::cells::Hint;
+use std::time::Duration;
 use tidegate_policy::Nanos;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::clock;
@@ -35,6 +36,12 @@ impl Sleeper {
         self.wakes.fetch_add(1, Ordering::Relaxed);
         self.woken_at.set(clock::now());
         self.parker.unpark();
+    }
+
+    /// Parks the worker's thread until it is woken, but no longer than this.
+    #[inline]
+    pub(super) fn park_for(&self, limit: Nanos) {
+        self.parker.park_timeout(Duration::from_nanos(limit));
     }
 
     pub(crate) fn wakes(&self) -> u64 {

@@ -151,9 +151,10 @@ pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
     let caller = WorkerThread::in_pool(pool).map(|current| current.index);
     let has_others = ledger.running().any(|t| Some(t) != caller);
     raise_at(pool, ledger.running(), signal::HUNGRY);
-    match has_others {
-        true => Asked::Others,
-        false => Asked::NoOther,
+    if has_others {
+        Asked::Others
+    } else {
+        Asked::NoOther
     }
 }
 
@@ -161,10 +162,8 @@ pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
 /// permitted time has not passed.
 pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     let is_over = |worker: &Worker| {
-        worker
-            .sleeper
-            .unasked_until()
-            .is_none_or(|until| until <= now)
+        let until = worker.sleeper.unasked_until();
+        until.is_none_or(|until| until <= now)
     };
     let to_stop = |t: &usize| {
         ledger.status(*t) == Status::Overcommitted && pool.worker_if(*t).is_some_and(is_over)
@@ -193,9 +192,7 @@ pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, b
 /// another thread, only to move away afterwards.
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
     if let (true, Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
-        pool.worker(t)
-            .position
-            .set_cpu_slot(ledger.cpu_slots().at(t));
+        stand::follow(pool.worker(t), ledger);
         stand::bind_worker(pool, pool.worker(t));
     }
 }
@@ -298,7 +295,5 @@ pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
     if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {
         worker.deque.raise(signal::GIVE_UP);
     }
-    worker
-        .position
-        .set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    stand::follow(worker, ledger);
 }

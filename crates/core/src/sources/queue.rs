@@ -56,9 +56,10 @@ impl Queue {
 
     /// Takes the oldest task, or the youngest if this queue is last in, first out.
     pub(crate) fn pop(&self) -> Option<Task> {
-        match self.youngest_first {
-            true => self.pop_last(),
-            false => self.take_by(VecDeque::pop_front),
+        if self.youngest_first {
+            self.pop_last()
+        } else {
+            self.take_by(VecDeque::pop_front)
         }
     }
 

@@ -39,9 +39,14 @@ fn class_of_pool() -> Option<Priority> {
     WorkerThread::get().map(|current| current.pool().options.priority)
 }
 
-/// Runs a closure that was spawned elsewhere on behalf of a task of this class, which waits for it.
-/// The closure gets that class, unless its own, or that of another such task, is more urgent.
-pub fn run_raised<R>(class: Priority, f: impl FnOnce() -> R) -> R {
+/// Runs a closure that was spawned elsewhere on behalf of a task of this class, if any, which waits
+/// for it. The closure gets that class, unless its own, or that of another such task, is more
+/// urgent.
+#[inline]
+pub fn run_raised<R>(class: Option<Priority>, f: impl FnOnce() -> R) -> R {
+    let Some(class) = class else {
+        return f();
+    };
     let class = priority().map_or(class, |other| other.max(class));
     run_in(&TaskContext::with(PRIORITY.address(), Arc::new(class)), f)
 }
@@ -72,10 +77,10 @@ impl Carried {
     pub fn at_priority(self, class: Option<Priority>) -> Self {
         match class {
             Some(class) => self.with(PRIORITY.address(), Arc::new(class)),
-            None => {
-                let context = self.0;
-                Self(context.and_then(|context| context.without(PRIORITY.address())))
-            }
+            None => Self(
+                self.0
+                    .and_then(|context| context.without(PRIORITY.address())),
+            ),
         }
     }
 
@@ -111,9 +116,10 @@ impl Carried {
     /// Like [`run`](Self::run), for a closure of this class that may run in any pool.
     pub fn run_at<R>(&self, class: Option<Priority>, f: impl FnOnce() -> R) -> R {
         let here = WorkerThread::get().and_then(|here| here.pool().sources.classes.other(class));
-        match here == self.priority() {
-            true => self.run(f),
-            false => self.clone().at_priority(here).run(f),
+        if here == self.priority() {
+            self.run(f)
+        } else {
+            self.clone().at_priority(here).run(f)
         }
     }
 }
@@ -221,13 +227,11 @@ static SPAN: Key = Key::unique();
 /// entered another one.
 #[cfg(feature = "tracing")]
 fn in_current_span(context: TaskContext) -> TaskContext {
-    match span(&context) {
-        Some(_) => {
-            let span = Arc::new(tracing::Span::current());
-            TaskContext::above(Some(context), SPAN.address(), span)
-        }
-        None => context,
+    if span(&context).is_none() {
+        return context;
     }
+    let span = Arc::new(tracing::Span::current());
+    TaskContext::above(Some(context), SPAN.address(), span)
 }
 
 #[cfg(feature = "tracing")]

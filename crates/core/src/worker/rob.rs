@@ -92,9 +92,12 @@ impl<'a> Robber<'a> {
         let in_reverse = worker.searches_in_reverse();
         let mut others = || find(worker, Taker::OnTop(&mut of), in_reverse);
         let own = || alt::take(worker);
-        next_task(worker, || match in_reverse {
-            true => own().or_else(others),
-            false => others().or_else(own),
+        next_task(worker, || {
+            if in_reverse {
+                own().or_else(others)
+            } else {
+                others().or_else(own)
+            }
         })
     }
 

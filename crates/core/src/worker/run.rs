@@ -108,11 +108,8 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
         // run and the scope may end.
         Some(queue) => queue.push(task),
         None => {
-            let joiner = worker
-                .pool()
-                .sources
-                .injector
-                .push_named(task, Latch::set_queued);
+            let injector = &worker.pool().sources.injector;
+            let joiner = injector.push_named(task, Latch::set_queued);
             wake::wake_joiner(worker.pool(), joiner);
         }
     }

@@ -117,9 +117,10 @@ impl<'a> Search<'a> {
         }
         // Parts of broadcasts usually come after the worker's own tasks, but the classes may never
         // run out of tasks.
-        let task = match worker.pool().sources.classes.len() > 0 && self.must_run_inbox() {
-            true => None,
-            false => self.task_at_hand().or_else(|| self.search()),
+        let task = if worker.pool().sources.classes.len() > 0 && self.must_run_inbox() {
+            None
+        } else {
+            self.task_at_hand().or_else(|| self.search())
         };
         self.has_run_inbox = false;
         if let Some(task) = task {
@@ -249,9 +250,10 @@ impl<'a> Search<'a> {
         }
         let idle = &worker.pool().options.idle;
         let elastic = matches!(idle, IdleRule::BuiltIn(IdlePolicy::Elastic(_)));
-        match worker.pool().sleep.begin_search(elastic) {
-            true => self.search_by(Self::search_on),
-            false => self.search_by(Self::find_once),
+        if worker.pool().sleep.begin_search(elastic) {
+            self.search_by(Self::search_on)
+        } else {
+            self.search_by(Self::find_once)
         }
     }
 
@@ -324,9 +326,10 @@ impl<'a> Search<'a> {
     fn find_once(&mut self) -> Option<Task> {
         let worker = self.worker;
         let classes = &worker.pool().sources.classes;
-        let above = match self.serves_own {
-            true => None,
-            false => classes.take_above(),
+        let above = if self.serves_own {
+            None
+        } else {
+            classes.take_above()
         };
         let found = above.or_else(|| find(worker, Taker::Base(self), worker.searches_in_reverse()));
         if found.is_none() && worker.must_stop() {

@@ -2,12 +2,20 @@
 
 use super::{Worker, WorkerThread};
 use crate::pool::PoolInner;
+use tidegate_policy::slots::Ledger;
 
 /// Binds the worker's thread to the CPU of its CPU slot.
 pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
     let cpu_slot = worker.position.cpu_slot();
     let cpu = cpu_slot.and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
     worker.position.binding.to(cpu);
+}
+
+/// Records the CPU slot that the ledger has given the worker.
+#[inline]
+pub(crate) fn follow(worker: &Worker, ledger: &Ledger) {
+    let cpu_slot = ledger.cpu_slots().at(worker.index);
+    worker.position.set_cpu_slot(cpu_slot);
 }
 
 /// Returns the distance between the current CPU slots of two workers. For a worker that has none,
@@ -29,9 +37,7 @@ pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     if pool.options.bind {
         worker.position.binding.arrive(&pool.options.usable);
     }
-    worker
-        .position
-        .set_cpu_slot(pool.ledger().cpu_slots().at(worker.index));
+    follow(&worker, &pool.ledger());
     bind(worker);
 }
 
@@ -52,9 +58,7 @@ pub(crate) fn bind(worker: WorkerThread<'_>) {
 pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     let mut ledger = worker.pool().change();
     let moved = ledger.move_to(worker.index, group);
-    worker
-        .position
-        .set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    follow(&worker, &ledger);
     drop(ledger);
     bind(worker);
     moved

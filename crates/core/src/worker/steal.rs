@@ -79,10 +79,11 @@ impl WorkerThread<'_> {
         let usual = self.pool().options.amount;
         let rule = victim.amount(usual);
         let amount = |waiting| {
-            let amount = match rule == usual {
-                true => Thief::take(&self.notes, rule, || waiting),
+            let amount = if rule == usual {
+                Thief::take(&self.notes, rule, || waiting)
+            } else {
                 // A replay would ask the usual rule.
-                false => rule.take(waiting as usize),
+                rule.take(waiting as usize)
             };
             // Allocated before the theft: after it, the victim may have to wait for us.
             older.set(Vec::with_capacity(amount.saturating_sub(1)));

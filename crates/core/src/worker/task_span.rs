@@ -16,10 +16,8 @@ impl<'a> TaskSpan<'a> {
         worker: WorkerThread<'a>,
         origin: impl FnOnce() -> Option<Origin>,
     ) -> Option<Self> {
-        match worker.notes.is_recording() {
-            true => Some(Self::record(worker, origin())),
-            false => None,
-        }
+        let is_recording = worker.notes.is_recording();
+        is_recording.then(|| Self::record(worker, origin()))
     }
 
     /// Like `begin`, for a thread that may be no worker of the pool. Then nothing is recorded.

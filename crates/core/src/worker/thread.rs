@@ -230,10 +230,8 @@ impl<'a> WorkerThread<'a> {
     pub(crate) fn add_preemption(self) -> usize {
         let (own, now) = (&self.worker.own, clock::now());
         let last = own.preempted_at.replace(now);
-        let before = match is_in_a_row(last, now) {
-            true => own.preemptions.get(),
-            false => 0,
-        };
+        let in_a_row = is_in_a_row(last, now);
+        let before = if in_a_row { own.preemptions.get() } else { 0 };
         own.preemptions.set(before + 1);
         before
     }

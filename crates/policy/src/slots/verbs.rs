@@ -224,9 +224,10 @@ impl Ledger {
                 return Wake::Rescue(t);
             }
         }
-        match self.is_exhausted() {
-            true => Wake::Exhausted,
-            false => Wake::Nobody,
+        if self.is_exhausted() {
+            Wake::Exhausted
+        } else {
+            Wake::Nobody
         }
     }
 

@@ -119,9 +119,10 @@ impl Trace {
         let title = bytes.strip_prefix(TITLE.as_bytes());
         if !title.is_some_and(|rest| rest.starts_with(b"\n")) {
             let known = bytes.starts_with(b"tidegate trace ");
-            let what = match known {
-                true => "unsupported trace version: expected a file written by this version",
-                false => "not a Tidegate trace: expected a file written by --trace",
+            let what = if known {
+                "unsupported trace version: expected a file written by this version"
+            } else {
+                "not a Tidegate trace: expected a file written by --trace"
             };
             return Err(Damaged(what.into()));
         }

@@ -73,9 +73,10 @@ fn step<'env>(world: &'env World, step: &'env Step, scopes: &[Around<'_, 'env>])
             let [a, b] = &**halves;
             let _waits = world.ledger.waits_for([a.number, b.number]);
             let (a, b) = (call(world, a, scopes), call(world, b, scopes));
-            let (a, b) = match with_context {
-                true => rayon_core::join_context(|_| a(), |_| b()),
-                false => rayon_core::join(a, b),
+            let (a, b) = if *with_context {
+                rayon_core::join_context(|_| a(), |_| b())
+            } else {
+                rayon_core::join(a, b)
             };
             return mix(a, b);
         }

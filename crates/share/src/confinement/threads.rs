@@ -51,10 +51,10 @@ fn pass(lines: &Lines, name: &str, refused: &mut Option<u32>) -> usize {
     let mut restore = |thread: ThreadId, original: &CpuMask| {
         if must_restore(thread, original, &lines.chosen) {
             let set: CpuSet = original.cpus().collect();
-            match set.bind(Tid::numbered(thread.tid)) {
-                true => restored += 1,
-                false if exists(thread) => *refused = Some(thread.tid),
-                false => {}
+            if set.bind(Tid::numbered(thread.tid)) {
+                restored += 1;
+            } else if exists(thread) {
+                *refused = Some(thread.tid);
             }
         }
     };
@@ -180,10 +180,12 @@ fn lift_quota(folder: &Path) -> Result<(), String> {
         let path = folder.join(file);
         let opened = OpenOptions::new().write(true).truncate(true).open(&path);
         let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.or_else(|error| match is_gone(&error) {
-            true => Ok(()),
-            false => Err(format!("cannot write to {}: {error}", path.display())),
-        })
+        match written {
+            Err(error) if !is_gone(&error) => {
+                Err(format!("cannot write to {}: {error}", path.display()))
+            }
+            _ => Ok(()),
+        }
     };
     lift("cpu.max", "max\n").and(lift("cpuset.cpus", "\n"))
 }

@@ -233,9 +233,10 @@ impl Dag for Serial {
     }
 
     fn next(&self, begun: &mut bool) -> Step<bool> {
-        match std::mem::replace(begun, true) {
-            false => Step::Work(40_000_000),
-            true => Step::End,
+        if std::mem::replace(begun, true) {
+            Step::End
+        } else {
+            Step::Work(40_000_000)
         }
     }
 }

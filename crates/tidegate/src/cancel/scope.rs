@@ -26,9 +26,12 @@ impl<E> Shared<E> {
     fn run<T>(&self, f: impl FnOnce() -> Result<T, E>) -> Option<T> {
         // The task may have been spawned under a descendant of the scope's token, such as a
         // deadline.
-        let run = || match self.token.covers_task() {
-            true => f(),
-            false => self.token.run(f),
+        let run = || {
+            if self.token.covers_task() {
+                f()
+            } else {
+                self.token.run(f)
+            }
         };
         match self.token.run_unless_cancelled(run) {
             Ok(Ok(value)) => return Some(value),

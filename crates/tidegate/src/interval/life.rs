@@ -65,10 +65,8 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
         let mut started = Ready::without_hand(ready.current());
         started.release(core.start().after, false);
         started.settle_all();
-        let recorder = core
-            .tree()
-            .recorder()
-            .map(|recorder| (recorder, clock::now()));
+        let recorder = core.tree().recorder();
+        let recorder = recorder.map(|recorder| (recorder, clock::now()));
         let current = ready.current().expect("bodies run on workers");
         let body = Scope::of(node);
         let ended = {

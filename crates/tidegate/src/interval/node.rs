@@ -65,6 +65,16 @@ pub(super) enum Which {
     End,
 }
 
+impl Which {
+    /// Returns the mark that something before the point has failed.
+    fn failed(self) -> u32 {
+        match self {
+            Self::Start => mark::SKIP,
+            Self::End => mark::FAILED,
+        }
+    }
+}
+
 /// The two words of a point: how many points it waits for, and which points wait for it.
 #[derive(Clone, Copy)]
 pub(super) struct PointWords<'a> {
@@ -153,17 +163,11 @@ impl Core {
 
     /// Records that something before this point has failed.
     pub(super) fn mark_failed(&self, which: Which) {
-        self.mark(match which {
-            Which::Start => mark::SKIP,
-            Which::End => mark::FAILED,
-        });
+        self.mark(which.failed());
     }
 
     pub(super) fn has_failed(&self, which: Which) -> bool {
-        self.has(match which {
-            Which::Start => mark::SKIP,
-            Which::End => mark::FAILED,
-        })
+        self.has(which.failed())
     }
 
     pub(super) fn words(&self, which: Which) -> PointWords<'_> {
@@ -277,10 +281,7 @@ impl Core {
     pub(super) fn origin(&self) -> Option<Origin> {
         let extras = self.extras()?.lock();
         let at = extras.created_at?;
-        Some(match &extras.name {
-            Some(name) => origin::named(name.clone(), at),
-            None => origin::at(at),
-        })
+        Some(origin::of(extras.name.clone(), at))
     }
 
     /// Returns the interval's name for messages; `root` for an inline interval without a name.

@@ -79,9 +79,10 @@ impl<'a> Waiting<'a> {
                 Some(place) if core.origin().is_none() => format!("{} ({place})", core.label()),
                 _ => core.title(),
             };
-            let label = match core.is_named() {
-                true => core.label(),
-                false => title.clone(),
+            let label = if core.is_named() {
+                core.label()
+            } else {
+                title.clone()
             };
             let path = path(core);
             let at = nodes.partition_point(|before| before.path < path);
@@ -99,9 +100,10 @@ impl<'a> Waiting<'a> {
     /// Describes what this interval waits for, if that reason has this `rank` in the report; causes
     /// have lower ranks than consequences.
     fn reason(&self, Node { core, title, .. }: &Node<'_>, rank: u8) -> Option<String> {
-        let which = match core.start().has_occurred() {
-            true => Which::End,
-            false => Which::Start,
+        let which = if core.start().has_occurred() {
+            Which::End
+        } else {
+            Which::Start
         };
         Some(match (rank, which, count(core, which)) {
             (0, Which::Start, DRAFT..) => format!("{title} was never scheduled"),
@@ -131,9 +133,10 @@ impl<'a> Waiting<'a> {
         }
         let unknown = count - known.len();
         known.dedup();
-        match known.is_empty() {
-            true => "intervals without names".to_owned(),
-            false => list(&known, known.len() + unknown, ", "),
+        if known.is_empty() {
+            "intervals without names".to_owned()
+        } else {
+            list(&known, known.len() + unknown, ", ")
         }
     }
 

@@ -176,7 +176,7 @@ impl Tree {
     pub(super) fn bury(&self, node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
         // Relaxed: a stale value only delays the freeing, because the next call to `bury` checks
         // again.
-        let graves = if self.buried.load(Ordering::Relaxed) > 0 {
+        let mut graves = if self.buried.load(Ordering::Relaxed) > 0 {
             let mut graves = self.graves.lock();
             self.buried.store(0, Ordering::Relaxed);
             std::mem::take(&mut *graves)
@@ -188,7 +188,7 @@ impl Tree {
         if self.is_walked() {
             let mut all = self.graves.lock();
             all.0.push(node);
-            all.0.extend(graves.into_nodes());
+            all.0.append(&mut graves.0);
             self.buried.store(all.0.len(), Ordering::Relaxed);
         } else {
             // SAFETY: 1. no reference is left, and no thread walks through the node.
@@ -257,13 +257,6 @@ impl Drop for Walk<'_> {
     fn drop(&mut self) {
         // Release pairs with `is_walked`.
         self.0.walkers.fetch_sub(1, Ordering::Release);
-    }
-}
-
-impl Graves {
-    /// Returns the nodes without freeing them.
-    fn into_nodes(mut self) -> Vec<NonNull<Core>> {
-        std::mem::take(&mut self.0)
     }
 }
 

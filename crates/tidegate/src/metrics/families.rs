@@ -15,19 +15,15 @@ const fn counter(name: &'static str, help: &'static str, values: Values) -> Fami
 
 const fn gauge(name: &'static str, help: &'static str, values: Values) -> Family {
     Family {
-        name,
         kind: "gauge",
-        help,
-        values,
+        ..counter(name, help, values)
     }
 }
 
 const fn histogram(name: &'static str, help: &'static str, of: fn(&Stats) -> &Histogram) -> Family {
     Family {
-        name,
         kind: "histogram",
-        help,
-        values: Values::Histogram(of),
+        ..counter(name, help, Values::Histogram(of))
     }
 }
 

@@ -41,18 +41,22 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[
 #[track_caller]
 pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> impl ParallelItems<Item = &mut [T]> {
     assert_ne!(size, 0, "chunks must have at least one item");
-    ChunksMut { slice, size }
+    Chunks { slice, size }
 }
 
-struct Chunks<'s, T> {
-    slice: &'s [T],
+/// Chunks of a slice, which is shared or mutable.
+struct Chunks<S> {
+    slice: S,
     size: usize,
 }
 
-impl<T> Sealed for Chunks<'_, T> {}
+impl<S> Sealed for Chunks<S> {}
 
-impl<'s, T: Sync> ParallelItems for Chunks<'s, T> {
-    type Item = &'s [T];
+impl<S: Piece> ParallelItems for Chunks<S>
+where
+    Self: IntoIterator,
+{
+    type Item = <Self as IntoIterator>::Item;
     type Piece<'a>
         = Self
     where
@@ -63,19 +67,24 @@ impl<'s, T: Sync> ParallelItems for Chunks<'s, T> {
     }
 }
 
-impl<T: Sync> Piece for Chunks<'_, T> {
+impl<S: Piece> Piece for Chunks<S>
+where
+    Self: IntoIterator,
+{
     fn length(&self) -> usize {
-        self.slice.len().div_ceil(self.size)
+        self.slice.length().div_ceil(self.size)
     }
 
     fn cut(self, at: usize) -> (Self, Self) {
         let size = self.size;
-        let (near, far) = self.slice.split_at(items(self.slice, at, size));
+        // Only the last chunk may be shorter.
+        let items = self.slice.length().min(at.saturating_mul(size));
+        let (near, far) = self.slice.cut(items);
         (Self { slice: near, size }, Self { slice: far, size })
     }
 }
 
-impl<'s, T> IntoIterator for Chunks<'s, T> {
+impl<'s, T> IntoIterator for Chunks<&'s [T]> {
     type Item = &'s [T];
     type IntoIter = slice::Chunks<'s, T>;
 
@@ -84,48 +93,11 @@ impl<'s, T> IntoIterator for Chunks<'s, T> {
     }
 }
 
-struct ChunksMut<'s, T> {
-    slice: &'s mut [T],
-    size: usize,
-}
-
-impl<T> Sealed for ChunksMut<'_, T> {}
-
-impl<'s, T: Send> ParallelItems for ChunksMut<'s, T> {
-    type Item = &'s mut [T];
-    type Piece<'a>
-        = Self
-    where
-        Self: 'a;
-
-    fn pieces(self, _: &mut Storage<Self>) -> Self {
-        self
-    }
-}
-
-impl<T: Send> Piece for ChunksMut<'_, T> {
-    fn length(&self) -> usize {
-        self.slice.len().div_ceil(self.size)
-    }
-
-    fn cut(self, at: usize) -> (Self, Self) {
-        let size = self.size;
-        let middle = items(self.slice, at, size);
-        let (near, far) = self.slice.split_at_mut(middle);
-        (Self { slice: near, size }, Self { slice: far, size })
-    }
-}
-
-impl<'s, T> IntoIterator for ChunksMut<'s, T> {
+impl<'s, T> IntoIterator for Chunks<&'s mut [T]> {
     type Item = &'s mut [T];
     type IntoIter = slice::ChunksMut<'s, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.slice.chunks_mut(self.size)
     }
-}
-
-/// Returns how many items the first `chunks` chunks have. Only the last chunk may be shorter.
-fn items<T>(slice: &[T], chunks: usize, size: usize) -> usize {
-    slice.len().min(chunks.saturating_mul(size))
 }

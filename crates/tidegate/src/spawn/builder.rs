@@ -269,10 +269,7 @@ impl<'a> TaskBuilder<'a> {
         self,
         at: &'static Location<'static>,
     ) -> (Arc<PoolInner>, Origin, Suspended, Option<CancelToken>) {
-        let origin = match self.name {
-            Some(name) => origin::named(name, at),
-            None => origin::at(at),
-        };
+        let origin = origin::of(self.name, at);
         let token = self.token;
         let pool = match self.pool {
             Target::Pool(pool) => door::used(pool).clone(),

@@ -134,14 +134,11 @@ where
         };
         self.packet.set_polled_by(Some(serial::of_this_thread()));
         let waker = Waker::from(self.clone());
-        let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+        let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
         let raised = *self.raised.lock();
         let polled = {
             let _span = self.packet.span();
-            unwind::catch(|| match raised {
-                Some(class) => carry::run_raised(class, poll),
-                None => poll(),
-            })
+            unwind::catch(|| carry::run_raised(raised, poll))
         };
         match polled {
             Ok(Poll::Pending) => return self.put_back(future),

@@ -97,10 +97,12 @@ impl<T: Send + 'static> Handle<T> {
     /// that the caller is in its pool or can become a guest there.
     fn wait(mut self, class: Option<Priority>) -> T {
         loop {
-            let event = Arc::new(match self.joiner_blocks() {
-                true => Event::for_blocked_thread(),
-                false => Event::for_this_thread(),
-            });
+            let event = if self.joiner_blocks() {
+                Event::for_blocked_thread()
+            } else {
+                Event::for_this_thread()
+            };
+            let event = Arc::new(event);
             let driver = Waiter::Driver(event.clone());
             match self.packet().register(driver) {
                 Registered::Finished => return self.take().expect("the task has finished"),
@@ -263,10 +265,8 @@ impl<T: Send + 'static> Handle<T> {
     /// closure that a thread has begun keeps its class.
     #[cold]
     fn raise(&self, class: Option<Priority>) {
-        match (
-            self.packet().future(),
-            self.pool().sources.classes.above(class),
-        ) {
+        let above = self.pool().sources.classes.above(class);
+        match (self.packet().future(), above) {
             (Some(future), _) => future.raise(class.unwrap_or(self.pool().options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}

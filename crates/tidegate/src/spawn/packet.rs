@@ -211,12 +211,8 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
     queued: Queueing,
     current: WorkerThread<'_>,
 ) {
-    if let Some(bound) = current
-        .pool()
-        .spawn_bound
-        .as_ref()
-        .filter(|_| queued.is_counted)
-    {
+    let bound = current.pool().spawn_bound.as_ref();
+    if let Some(bound) = bound.filter(|_| queued.is_counted) {
         bound.leave();
     }
     let dispatched = current.take_dispatched();
@@ -306,10 +302,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
                 // SAFETY: this thread has taken the packet out of `UNSTARTED`.
                 self.body.0.with_mut(|body| unsafe { &mut *body }.call())
             };
-            unwind::catch(|| match raised {
-                Some(class) => carry::run_raised(class, call),
-                None => call(),
-            })
+            unwind::catch(|| carry::run_raised(raised, call))
         };
         self.finish(ended);
         self.pool.let_go();

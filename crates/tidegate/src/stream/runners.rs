@@ -7,21 +7,12 @@ use tidegate_core::door::PoolInner;
 pub(super) struct Runners(Vec<InPool>);
 
 struct InPool {
-    pool: PoolId,
+    /// The address of the pool. A runner holds its pool, so no other pool gets it meanwhile.
+    pool: usize,
     /// How many have begun and not ended.
     begun: usize,
     /// Whether one that has not begun is in the pool's queue, or about to be queued.
     is_queued: bool,
-}
-
-/// The address of a pool. A runner holds its pool, so no other pool gets the address meanwhile.
-#[derive(Clone, Copy, PartialEq)]
-struct PoolId(usize);
-
-impl PoolId {
-    fn of(pool: &PoolInner) -> Self {
-        Self(std::ptr::from_ref(pool).addr())
-    }
 }
 
 impl Runners {
@@ -47,11 +38,11 @@ impl Runners {
     }
 
     fn in_pool(&mut self, pool: &PoolInner) -> &mut InPool {
-        let id = PoolId::of(pool);
-        let known = self.0.iter().position(|here| here.pool == id);
+        let pool = std::ptr::from_ref(pool).addr();
+        let known = self.0.iter().position(|here| here.pool == pool);
         let place = known.unwrap_or_else(|| {
             self.0.push(InPool {
-                pool: id,
+                pool,
                 begun: 0,
                 is_queued: false,
             });

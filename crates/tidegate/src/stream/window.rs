@@ -146,9 +146,10 @@ impl<X, T> Window<X, T> {
                 Some(Begun::Running(by)) => *by == serial::of_this_thread(),
                 None => false,
             },
-            idle: match items.begun.is_empty() {
-                true => items.unbegun.len(),
-                false => 0,
+            idle: if items.begun.is_empty() {
+                items.unbegun.len()
+            } else {
+                0
             },
         }
     }

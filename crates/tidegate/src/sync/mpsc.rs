@@ -179,11 +179,11 @@ impl<T: Send> Sender<T> {
         let is_taken = |state: &State<T>| state.taken >= number || !state.has_receiver;
         let wait = ("waits for the receiver of a message", &shared.received);
         let mut state = shared.wait(wait, state, None, is_taken);
-        match state.taken >= number {
-            true => Ok(()),
-            // With a bound of 0, the channel holds one message at most.
-            false => Err(SendError(state.messages.pop_back().expect("not received"))),
+        if state.taken >= number {
+            return Ok(());
         }
+        // With a bound of 0, the channel holds one message at most.
+        Err(SendError(state.messages.pop_back().expect("not received")))
     }
 
     /// Sends a message if there is room, or if the bound is 0 and the receiver waits.

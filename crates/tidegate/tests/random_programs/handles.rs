@@ -182,9 +182,10 @@ impl Future {
             if let Some(by) = lost {
                 pend(by, drop).await;
             }
-            match awaits {
-                true => tidegate::spawn(run).await,
-                false => run(),
+            if awaits {
+                tidegate::spawn(run).await
+            } else {
+                run()
             }
         })
     }

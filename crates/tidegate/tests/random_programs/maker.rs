@@ -182,9 +182,10 @@ impl Maker {
     /// fill small queues.
     fn scope(&mut self, around: Around) -> Vec<Step> {
         let around = around.with_scopes(around.scopes + 1);
-        let (spawns, each) = match self.once_in(60) {
-            true => (self.limit, Around { depth: 0, ..around }),
-            false => (self.rng.usize(..5), around),
+        let (spawns, each) = if self.once_in(60) {
+            (self.limit, Around { depth: 0, ..around })
+        } else {
+            (self.rng.usize(..5), around)
         };
         let mut steps: Vec<Step> = (0..spawns).map(|_| Step::Spawn(self.spawn(each))).collect();
         steps.extend(self.steps(around));

@@ -228,9 +228,10 @@ fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env
         Order::Priority(priority) => scope.spawn_with_priority(priority, task),
         Order::At(spot) => scope.spawn_at(spot.of(places), task),
     };
-    match spawn.foreign {
-        true => thread::scope(|other| _ = other.spawn(spawn_it)),
-        false => spawn_it(),
+    if spawn.foreign {
+        thread::scope(|other| _ = other.spawn(spawn_it));
+    } else {
+        spawn_it();
     }
 }
 

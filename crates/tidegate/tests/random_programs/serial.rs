@@ -86,9 +86,10 @@ impl Serial {
                     End::Aborted { .. } => fate.unless_prevented(),
                     _ => fate,
                 };
-                let outcome = match handle.is_lost() {
-                    true => Ok(CAUGHT),
-                    false => self.task(&handle.task, fate, &mut []),
+                let outcome = if handle.is_lost() {
+                    Ok(CAUGHT)
+                } else {
+                    self.task(&handle.task, fate, &mut [])
                 };
                 if handle.is_joined() {
                     handles.push(outcome);
@@ -159,9 +160,10 @@ impl Serial {
             outcomes.collect()
         };
         let outcomes = run(fate);
-        match outcomes.iter().any(Result::is_err) {
-            true => run(fate.unless_prevented()),
-            false => outcomes,
+        if outcomes.iter().any(Result::is_err) {
+            run(fate.unless_prevented())
+        } else {
+            outcomes
         }
     }
 
@@ -223,9 +225,12 @@ impl Serial {
         let inline = node.inline.as_ref();
         let inline = inline.map_or(0, |graph| self.graph(graph, fate));
         let own = self.task(&node.task, fate, &mut []);
-        let own = own.and_then(|value| match node.fails {
-            true => Err(BTreeSet::new()),
-            false => Ok(mix(inline, value)),
+        let own = own.and_then(|value| {
+            if node.fails {
+                Err(BTreeSet::new())
+            } else {
+                Ok(mix(inline, value))
+            }
         });
         if let Some(then) = &node.then {
             let follower = self.task(then, fate, &mut []);

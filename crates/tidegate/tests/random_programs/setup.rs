@@ -57,9 +57,10 @@ impl Setup {
     pub fn random(rng: &mut Rng, memory: &'static str) -> Self {
         // Other memory policies determine the order of tasks themselves.
         let free = memory == "none";
-        let queue = match free && rng.u32(..3) > 0 {
-            true => one_of(rng, QueueKind::ALL),
-            false => QueueKind::Split,
+        let queue = if free && rng.u32(..3) > 0 {
+            one_of(rng, QueueKind::ALL)
+        } else {
+            QueueKind::Split
         };
         // Thieves can take several tasks at once only from the split deque, and only if no policy
         // orders the tasks.
@@ -70,13 +71,15 @@ impl Setup {
             spare_threads: (rng.u32(..3) == 0).then(|| rng.usize(..3)),
             memory,
             queue,
-            wait: match free && rng.u32(..3) == 0 {
-                true => WaitPolicy::HelpAny,
-                false => WaitPolicy::Descendants,
+            wait: if free && rng.u32(..3) == 0 {
+                WaitPolicy::HelpAny
+            } else {
+                WaitPolicy::Descendants
             },
-            steal: match gives_several {
-                true => one_of(rng, &AMOUNTS),
-                false => StealAmount::One,
+            steal: if gives_several {
+                one_of(rng, &AMOUNTS)
+            } else {
+                StealAmount::One
             },
             victim: one_of(rng, &VICTIMS),
             idle: one_of(rng, idle),
@@ -105,9 +108,10 @@ impl Setup {
             .bind(self.bind)
             .share(SharePolicy::Off)
             // The handler panics if dropping the payload panics.
-            .on_panic(move |report| match is_lost(&*report.payload) {
-                true => {}
-                false => ledger.unclaimed(report.payload),
+            .on_panic(move |report| {
+                if !is_lost(&*report.payload) {
+                    ledger.unclaimed(report.payload);
+                }
             });
         if let Some(threads) = self.spare_threads {
             builder = builder.max_threads(self.workers + threads);

@@ -37,9 +37,10 @@ pub struct Sort {
 
 impl Sort {
     pub fn random(rng: &mut Rng, task: Task) -> Self {
-        let length = match rng.bool() {
-            true => rng.usize(3..20),
-            false => rng.usize(LONGEST / 2..=LONGEST),
+        let length = if rng.bool() {
+            rng.usize(3..20)
+        } else {
+            rng.usize(LONGEST / 2..=LONGEST)
         };
         let is_long = length >= LONGEST / 2;
         // The sort makes more comparisons.
@@ -111,9 +112,10 @@ pub fn sort<'env>(world: &'env World, sort: &'env Sort, scopes: &[Around<'_, 'en
                 let task = task.lock().unwrap().take();
                 value.store(task.expect("not taken")(), Ordering::Relaxed);
             }
-            match sort.lies && number < sort.length && number % 3 == 0 {
-                true => b.cmp(a),
-                false => a.cmp(b),
+            if sort.lies && number < sort.length && number % 3 == 0 {
+                b.cmp(a)
+            } else {
+                a.cmp(b)
             }
         });
     }));

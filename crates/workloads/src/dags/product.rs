@@ -113,23 +113,20 @@ impl<S: Shape> Recipe for Product<S> {
         }
         let passes = product.map_or(0, S::factors);
         let area = self.grid().area() as u64;
-        let acts = match elements == area {
-            true => {
-                let rows = area.isqrt();
-                let time = (passes + 1) * area / PASSED + rows.pow(3) / MULTIPLIED;
-                vec![Act::Work(time.max(1))]
-            }
-            false => {
-                let quarter = elements / 4;
-                let [temporary, products] = S::QUADRANTS;
-                vec![
-                    Act::Reservation(temporary * quarter * ELEMENT),
-                    Act::Work(((passes * elements + temporary * quarter) / PASSED).max(1)),
-                    Act::Each(products as usize),
-                    Act::Each(S::result(elements / area).0),
-                    Act::Free,
-                ]
-            }
+        let acts = if elements == area {
+            let rows = area.isqrt();
+            let time = (passes + 1) * area / PASSED + rows.pow(3) / MULTIPLIED;
+            vec![Act::Work(time.max(1))]
+        } else {
+            let quarter = elements / 4;
+            let [temporary, products] = S::QUADRANTS;
+            vec![
+                Act::Reservation(temporary * quarter * ELEMENT),
+                Act::Work(((passes * elements + temporary * quarter) / PASSED).max(1)),
+                Act::Each(products as usize),
+                Act::Each(S::result(elements / area).0),
+                Act::Free,
+            ]
         };
         let freed = acts.len() + sums;
         match act - sums {

@@ -42,12 +42,11 @@ impl Simulated for Sortmany {
 impl Sortmany {
     /// Returns the actions that sort `length` elements.
     fn sort(&self, length: u64) -> Vec<Act> {
-        match length <= self.cutoff as u64 {
-            true => {
-                let levels = u64::from(length.max(2).ilog2());
-                vec![Act::Work(SORT * length * levels)]
-            }
-            false => vec![Act::Each(2), Act::Work(MERGE * length)],
+        if length <= self.cutoff as u64 {
+            let levels = u64::from(length.max(2).ilog2());
+            vec![Act::Work(SORT * length * levels)]
+        } else {
+            vec![Act::Each(2), Act::Work(MERGE * length)]
         }
     }
 }

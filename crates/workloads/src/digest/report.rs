@@ -171,9 +171,10 @@ impl Sum {
         let Some(Trouble { vanished, reason }) = trouble else {
             return;
         };
-        let kind = match vanished {
-            true => ProblemKind::Vanished,
-            false => ProblemKind::Unreadable,
+        let kind = if *vanished {
+            ProblemKind::Vanished
+        } else {
+            ProblemKind::Unreadable
         };
         self.problem(kind, path, reason.clone());
     }

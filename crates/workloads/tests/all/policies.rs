@@ -167,9 +167,10 @@ fn every_program_is_right_under_policies() {
     assert_eq!(usual.len(), 2 * QueueKind::ALL.len());
     let mut runs = 0;
     for (offset, entry) in ENTRIES.iter().enumerate() {
-        let policies = match entry.intervals {
-            true => slice(&usual, offset, scale, USUAL_SLICES),
-            false => slice(&all, offset, scale, SLICES),
+        let policies = if entry.intervals {
+            slice(&usual, offset, scale, USUAL_SLICES)
+        } else {
+            slice(&all, offset, scale, SLICES)
         };
         for given in givens(entry) {
             is_right_under(&policies, entry.name, &given);

@@ -69,9 +69,10 @@ impl Book {
             let State::Asks(bytes) = entry.state else {
                 unreachable!("it is among those that ask");
             };
-            let answer = match entry.buried {
-                true => Answer::Later,
-                false => self.answer(task, bytes),
+            let answer = if entry.buried {
+                Answer::Later
+            } else {
+                self.answer(task, bytes)
             };
             if answer != Answer::Later {
                 return Some((task, answer));

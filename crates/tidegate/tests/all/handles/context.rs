@@ -240,10 +240,11 @@ fn streams_carry_the_value_of_their_creator() {
                 let plain = results();
                 LOCAL.scope(8, || assert!(plain.eq([None; 1_000])));
             };
-            match inside {
+            if inside {
                 // The consumer is the only worker, so it runs all items.
-                true => pool(1).install(consume),
-                false => consume(),
+                pool(1).install(consume);
+            } else {
+                consume();
             }
         }
     });

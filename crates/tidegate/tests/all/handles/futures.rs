@@ -263,9 +263,10 @@ fn stale_waker_wakes_nothing() {
         let mut first = true;
         let future = poll_fn(move |context| {
             asks.send(context.waker().clone()).unwrap();
-            match std::mem::take(&mut first) {
-                true => Poll::Pending,
-                false => Poll::Ready(7),
+            if std::mem::take(&mut first) {
+                Poll::Pending
+            } else {
+                Poll::Ready(7)
             }
         });
         let handle = pool.spawn_future(future);

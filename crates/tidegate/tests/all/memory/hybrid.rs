@@ -33,9 +33,10 @@ fn sleep_off(rounds: usize, began: &AtomicUsize) {
 /// How many rounds outlast a change of the number of workers. On a busy machine, each round that
 /// yields the processor takes milliseconds.
 fn long(idle: &str) -> usize {
-    match idle.ends_with("yield") {
-        true => 1_000,
-        false => 100_000,
+    if idle.ends_with("yield") {
+        1_000
+    } else {
+        100_000
     }
 }
 

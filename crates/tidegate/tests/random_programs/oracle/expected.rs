@@ -112,9 +112,10 @@ impl Sum {
             *scope = sum;
         }
         let value = outcome?;
-        match own.payloads.is_empty() {
-            true => Ok(mix(value, own.value)),
-            false => Err(own.payloads),
+        if own.payloads.is_empty() {
+            Ok(mix(value, own.value))
+        } else {
+            Err(own.payloads)
         }
     }
 }

@@ -219,9 +219,12 @@ fn run(pool: &Pool, plan: &Plan, trace: &Trace, failing: Option<usize>) -> Optio
             }
             drafts.push(draft);
         }
-        let point = |(number, end): (usize, bool)| match end {
-            true => drafts[number].end(),
-            false => drafts[number].start(),
+        let point = |(number, end): (usize, bool)| {
+            if end {
+                drafts[number].end()
+            } else {
+                drafts[number].start()
+            }
         };
         for edge in &plan.edges {
             point(edge.from).before(point(edge.to)).unwrap();

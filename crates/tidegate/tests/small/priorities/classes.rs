@@ -185,9 +185,12 @@ mod starving {
                         begun.fetch_add(1, Ordering::Relaxed);
                     }));
                 }
-                tidegate::broadcast(|_| match thread::current().id() == first {
-                    true => drop(release.lock().unwrap().take()),
-                    false => assert_eq!(begun.load(Ordering::Relaxed), 0),
+                tidegate::broadcast(|_| {
+                    if thread::current().id() == first {
+                        drop(release.lock().unwrap().take());
+                    } else {
+                        assert_eq!(begun.load(Ordering::Relaxed), 0);
+                    }
                 });
             });
         });
