@@ -169,7 +169,7 @@ fn pool_explains_its_worker_count() {
     assert_eq!(lines.count(), 1, "not for the warm-up: {variable}");
     let derived = explained("run fib 12", None);
     assert!(
-        derived.contains(" workers (") && !derived.contains("set by"),
+        derived.contains(" worker") && !derived.contains("set by"),
         "{derived}"
     );
 }

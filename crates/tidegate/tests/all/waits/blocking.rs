@@ -5,6 +5,7 @@ use crate::support::{
     AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
 use tidegate::{
@@ -449,21 +450,35 @@ mod many_blocked_threads {
     #[test]
     fn are_not_blamed_for_start_handlers() {
         watched(|| {
+            let is_slow = shared::<AtomicBool>();
+            let sleeps = is_slow.clone();
             let builder = Pool::builder().workers(3).max_threads(4);
-            let builder = builder.share(SharePolicy::Off);
-            let builder = builder.on_start(|_| crate::support::let_others_sleep());
+            let builder = builder.share(SharePolicy::Off).on_start(move |_| {
+                if sleeps.load(Ordering::Acquire) {
+                    crate::support::let_others_sleep();
+                }
+            });
             let pool = built(builder.max_blocking_threads(1));
             let elsewhere = Arc::new(crate::support::bare_pool(2));
             let gate = shared::<Gate>();
+            let begin = |f: Box<dyn FnOnce() + Send>| {
+                let begun = shared::<Gate>();
+                let begins = begun.clone();
+                let task = pool.spawn(move || {
+                    begins.open();
+                    f();
+                });
+                begun.wait();
+                crate::support::let_others_sleep();
+                task
+            };
             let blocks = gate.clone();
-            let blocked = pool.spawn(move || tidegate::blocking(|| blocks.wait()));
-            crate::support::let_others_sleep();
+            let blocked = begin(Box::new(move || tidegate::blocking(|| blocks.wait())));
             let waits = [(); 2].map(|()| {
                 let (other, opens) = (elsewhere.clone(), gate.clone());
-                let wait = pool.spawn(move || other.spawn(move || opens.wait()).join());
-                crate::support::let_others_sleep();
-                wait
+                begin(Box::new(move || other.spawn(move || opens.wait()).join()))
             });
+            is_slow.store(true, Ordering::Release);
             // All slots are free. The pool starts a thread for this task, and a second thread
             // because the first one must call a handler. After that, it may start no more threads.
             let (end, ended) = std::sync::mpsc::channel();
