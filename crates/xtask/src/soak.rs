@@ -45,7 +45,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("memory-sim", "tidegate-sim", 50, "memory::random_dags_respect_memory_bounds"),
     Soak("bounds", "tidegate-sim", 50, "bounds::random_runs_keep_all_bounds"),
     Soak("scale", "tidegate-sim", 500, "scale::memory_covers_only_active_tasks"),
-    Soak("policies", "tidegate-workloads", 20, "policies::every_program_is_right_under_policies"),
+    Soak("policies", "tidegate-workloads", 60, "policies::every_program_is_right_under_policies"),
     Soak("interval-pools", "tidegate-workloads", 3, "intervals::interval_programs_verify_on_every_queue"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),

@@ -46,7 +46,9 @@ fn java_grande_size_names_are_accepted() {
         ("test", "test"),
         ("tiny", "test"),
     ] {
-        let found = json(&mut tidegate(&format!("run lufact --size {size} --json")));
+        let found = json(&mut tidegate(&format!(
+            "run lufact --size {size} --repeat 1 --json"
+        )));
         assert_eq!(found["parameters"]["problem"], problem);
         assert_eq!(found["result"]["figure"], "that of the reference");
         assert_eq!(found["reference"], "the benchmark's reference figure");

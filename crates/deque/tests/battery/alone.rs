@@ -1,8 +1,6 @@
 //! Tests in which one thread works at both ends.
 
 use super::{Cursor, End, Miss, Owner, Promise, Queue, Task, Tasks, many};
-use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use std::collections::VecDeque;
 use tidegate_deque::{Duplicating, Multiplicity};
 
@@ -31,7 +29,6 @@ pub fn ends<Q: Queue<Task> + Default>(promise: Promise) {
     assert_eq!(queue.steal(&mut cursor), Err(Miss::Empty));
 }
 
-#[derive(Clone, Copy, Debug)]
 enum Step {
     Put,
     Take,
@@ -40,18 +37,16 @@ enum Step {
 
 /// Compares random sequences of steps with a plain deque. A slice is a quarter of the sequences.
 pub fn model<Q: Queue<Task> + Default>(promise: Promise) {
-    let config = Config {
-        cases: tidegate_testkit::soak(50, "sequences of steps"),
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let step = prop_oneof![3 => Just(Step::Put), 2 => Just(Step::Take), 1 => Just(Step::Steal)];
-    let steps = prop::collection::vec(step, 0..many(2_000).max(30));
-    let outcome = TestRunner::new(config).run(&steps, |steps| {
-        follow::<Q>(&steps, promise);
-        Ok(())
-    });
-    outcome.unwrap();
+    for seed in tidegate_testkit::seeds(50, "sequences of steps") {
+        println!("sequence {seed}");
+        let mut random = fastrand::Rng::with_seed(seed);
+        let steps = (0..random.usize(..2_000)).map(|_| match random.u8(..6) {
+            0..3 => Step::Put,
+            3..5 => Step::Take,
+            _ => Step::Steal,
+        });
+        follow::<Q>(&steps.collect::<Vec<_>>(), promise);
+    }
 }
 
 fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {

@@ -2,6 +2,8 @@
 
 mod alone;
 mod claims;
+#[cfg(target_os = "linux")]
+mod memory;
 mod theft;
 
 use std::ptr::NonNull;

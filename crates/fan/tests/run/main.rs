@@ -66,5 +66,8 @@ fn main() -> ExitCode {
         };
         tests.into_iter().map(trial)
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let mut arguments = Arguments::from_args();
+    // A test waits for its processes most of the time.
+    arguments.test_threads.get_or_insert(8);
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }

@@ -278,7 +278,7 @@ number of workers), verified (every answer equals the serial one, and no run of 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_INTERVALS: &str = "\
-Empty tasks are created in batches of 100, each batch in an inline interval, in a scope, or as a graph of dagrs. \
+Only a build with the feature `dagrs` has this bench. Empty tasks are created in batches of 100, each batch in an inline interval, in a scope, or as a graph of dagrs. \
 Tasks have no edges, or wait for the first few tasks of their batch, or wait for the previous task. Programs run on \
 one worker and on two. The parallel versions access memory in a different order than the serial version, so compare \
 two workers with one worker as well.

@@ -241,8 +241,16 @@ fn every_program_has_a_row_for_every_queue(rows: &[Value]) {
 }
 
 #[test]
+#[cfg(not(feature = "dagrs"))]
+fn interval_bench_names_its_feature() {
+    let text = complaint(&mut lab("bench intervals"), 3);
+    assert!(text.contains("build it with `--features dagrs`"), "{text}");
+}
+
+#[test]
+#[cfg(feature = "dagrs")]
 fn interval_bench_compares_with_spawns() {
-    let found = json(&mut lab("bench intervals --size tiny --repeat 3 --json"));
+    let found = json(&mut lab("bench intervals --size tiny --repeat 1 --json"));
     let rows = found.as_array().expect("a list of rows");
     assert!(rows.iter().all(|row| keys(row) == keys(&rows[0])));
     let of = |case: &str, runtime: &str, figure: &str| -> Vec<Option<f64>> {

@@ -120,7 +120,7 @@ fn page_is_complete_and_self_contained() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
         "adaptive --sim",
-        "adaptive --real",
+        "adaptive --real --only prefixsum",
         "two-level --real",
         "multi-steal --real",
     ];

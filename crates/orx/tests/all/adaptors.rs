@@ -21,23 +21,24 @@ fn is_even(n: &usize) -> bool {
     n.is_multiple_of(2)
 }
 
-/// Calls `$check` with both runners on each pool.
+/// Calls `$check` with both runners on each pool. It is compiled for each runner, so it must not be
+/// generic over the closures as well.
 macro_rules! everywhere {
     ($check:ident) => {
         for workers in 1..=3 {
             let pool = Pool::builder().workers(workers).build().unwrap();
             let named = TidegatePool::new(&pool);
-            $check(|| Runner::adaptive_with_pool(named));
-            $check(|| Runner::fixed_with_pool(named));
-            pool.install(|| $check(|| Runner::adaptive_with_pool(TidegatePool::current())));
+            $check(&|| Runner::adaptive_with_pool(named));
+            $check(&|| Runner::fixed_with_pool(named));
+            pool.install(|| $check(&|| Runner::adaptive_with_pool(TidegatePool::current())));
         }
-        $check(|| Runner::adaptive_with_pool(TidegatePool::current()));
+        $check(&|| Runner::adaptive_with_pool(TidegatePool::current()));
     };
 }
 
 #[test]
 fn collections_equal_serial_ones() {
-    fn check<R: ParRunner>(runner: impl Fn() -> R) {
+    fn check<R: ParRunner>(runner: &dyn Fn() -> R) {
         let numbers = numbers();
         let serial = || numbers.iter().copied();
         let parallel = || numbers.par().copied().runner(runner());
@@ -60,7 +61,7 @@ fn collections_equal_serial_ones() {
 
 #[test]
 fn reductions_equal_serial_ones() {
-    fn check<R: ParRunner>(runner: impl Fn() -> R) {
+    fn check<R: ParRunner>(runner: &dyn Fn() -> R) {
         let numbers = numbers();
         let serial = || numbers.iter().copied();
         let parallel = || numbers.par().copied().runner(runner());
@@ -85,7 +86,7 @@ fn reductions_equal_serial_ones() {
 
 #[test]
 fn searches_equal_serial_ones() {
-    fn check<R: ParRunner>(runner: impl Fn() -> R) {
+    fn check<R: ParRunner>(runner: &dyn Fn() -> R) {
         let numbers = numbers();
         let serial = || numbers.iter().copied();
         let parallel = || numbers.par().copied().runner(runner());
@@ -101,7 +102,7 @@ fn searches_equal_serial_ones() {
 
 #[test]
 fn fallible_chains_equal_serial_ones() {
-    fn check<R: ParRunner>(runner: impl Fn() -> R) {
+    fn check<R: ParRunner>(runner: &dyn Fn() -> R) {
         let texts: Vec<String> = numbers().iter().map(usize::to_string).collect();
         let parse = |texts: &[String]| -> Result<usize, _> {
             let parsed = texts
@@ -128,7 +129,7 @@ fn fallible_chains_equal_serial_ones() {
 
 #[test]
 fn other_inputs_equal_serial_ones() {
-    fn check<R: ParRunner>(runner: impl Fn() -> R) {
+    fn check<R: ParRunner>(runner: &dyn Fn() -> R) {
         let serial: Vec<usize> = (0..ITEMS).map(number).collect();
 
         let range: Vec<usize> = (0..ITEMS).par().runner(runner()).map(number).collect();

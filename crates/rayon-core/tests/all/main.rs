@@ -1,9 +1,9 @@
-//! All tests that need neither a machine nor a global pool of their own, in one program, which is
-//! linked once.
+//! All tests that need no global pool of their own, in one program, which is linked once.
 
 mod hangs;
 mod interface;
+#[cfg(target_os = "linux")]
+mod limits;
 mod pools;
 mod processes;
-#[path = "../support/mod.rs"]
 mod support;

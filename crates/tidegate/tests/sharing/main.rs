@@ -7,3 +7,4 @@ mod share;
 mod stuck;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;

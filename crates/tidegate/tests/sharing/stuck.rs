@@ -4,13 +4,12 @@
 //! Each test runs itself in a separate process, with a separate table in which another job claims
 //! nearly all processors.
 
-use crate::support::jobs::{Job, plays};
-use crate::support::{Gate, Opens, Tally, pool, until};
+use crate::support::{Gate, Opens, Tally, pool, until, watched};
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 use tidegate::Pool;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
-use tidegate_testkit::eventually;
+use tidegate_testkit::{child, eventually, is_child, succeeds};
 
 /// The number of workers in the pools of these tests.
 const WANTED: usize = 4;
@@ -18,21 +17,30 @@ const WANTED: usize = 4;
 /// The name of the other job, which leaves these pools one slot.
 const GLUTTON: &str = "glutton";
 
-/// Runs the calling test in a separate process.
-fn alone(test: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    Job::start(test, &folder.path().join("table"), &[]).end();
+/// Runs the test `name`, which calls this function, in a separate process that has its own table.
+/// Returns whether this is that process.
+fn is_alone(name: &str) -> bool {
+    if !is_child() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("table");
+        succeeds(&child(name, &[("TIDEGATE_TABLE", table.to_str().unwrap())]));
+    }
+    is_child()
 }
 
 /// Runs `act` while another job claims nearly all processors. When `act` starts, its pool has only
 /// one slot.
-fn beside_a_glutton(act: impl FnOnce(&Pool)) {
-    beside(&[CpuMask::MOST], act);
+fn beside_a_glutton(act: impl FnOnce(&Pool) + Send + 'static) {
+    beside([CpuMask::MOST], act);
 }
 
 /// Like [`beside_a_glutton`], but the other job desires each of `desires` in turn, for a few cycles
 /// each.
-fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
+fn beside<const N: usize>(desires: [usize; N], act: impl FnOnce(&Pool) + Send + 'static) {
+    watched(move || beside_unwatched(&desires, act));
+}
+
+fn beside_unwatched(desires: &[usize], act: impl FnOnce(&Pool)) {
     let location = Location::find().unwrap();
     let mut seat = Seat::take(&location, &Name::new(GLUTTON)).unwrap();
     let cpus = tidegate::machine::Machine::read().usable();
@@ -55,12 +63,11 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
             }
         });
         let mut observer = Observer::open(&location).unwrap().unwrap();
-        let has_one = || {
+        let mut has_one = || {
             let jobs = observer.jobs().unwrap();
             jobs.iter()
                 .any(|job| job.name.to_string() != GLUTTON && job.allotment == 1)
         };
-        let mut has_one = has_one;
         eventually("the pool has one slot", || {
             pool.install(|| crate::support::fib(15));
             has_one()
@@ -71,9 +78,8 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
 
 #[test]
 fn interdependent_halves_end_with_one_slot() {
-    const NAME: &str = "stuck::interdependent_halves_end_with_one_slot";
-    if !plays(NAME) {
-        return alone(NAME);
+    if !is_alone("stuck::interdependent_halves_end_with_one_slot") {
+        return;
     }
     beside_a_glutton(|pool| {
         for _ in 0..5 {
@@ -94,9 +100,8 @@ fn interdependent_halves_end_with_one_slot() {
 
 #[test]
 fn barrier_tasks_meet_with_one_slot() {
-    const NAME: &str = "stuck::barrier_tasks_meet_with_one_slot";
-    if !plays(NAME) {
-        return alone(NAME);
+    if !is_alone("stuck::barrier_tasks_meet_with_one_slot") {
+        return;
     }
     beside_a_glutton(|pool| {
         for _ in 0..3 {
@@ -118,13 +123,12 @@ fn barrier_tasks_meet_with_one_slot() {
 /// All other threads wait for the lock.
 #[test]
 fn preempted_lock_holder_finishes() {
-    const NAME: &str = "stuck::preempted_lock_holder_finishes";
-    if !plays(NAME) {
-        return alone(NAME);
+    if !is_alone("stuck::preempted_lock_holder_finishes") {
+        return;
     }
     // The pool's number of slots rises and falls. The lock's holder is asked to give up its slot
     // while the other threads wait for the lock and cannot react.
-    beside(&[0, CpuMask::MOST], |pool| {
+    beside([0, CpuMask::MOST], |pool| {
         let (lock, mut rounds) = (Mutex::new(0), 0);
         // Each time the counter grows, a thread has continued without a slot because the threads
         // with slots were waiting.
@@ -146,9 +150,8 @@ fn preempted_lock_holder_finishes() {
 
 #[test]
 fn awaited_preempted_thread_continues() {
-    const NAME: &str = "stuck::awaited_preempted_thread_continues";
-    if !plays(NAME) {
-        return alone(NAME);
+    if !is_alone("stuck::awaited_preempted_thread_continues") {
+        return;
     }
     beside_a_glutton(|pool| {
         let (waits, done) = (Tally::new(), Gate::new());
@@ -170,9 +173,8 @@ fn awaited_preempted_thread_continues() {
 
 #[test]
 fn polling_half_ends_with_one_slot() {
-    const NAME: &str = "stuck::polling_half_ends_with_one_slot";
-    if !plays(NAME) {
-        return alone(NAME);
+    if !is_alone("stuck::polling_half_ends_with_one_slot") {
+        return;
     }
     beside_a_glutton(|pool| {
         let (here, there) = (Gate::new(), Gate::new());
@@ -193,9 +195,8 @@ fn polling_half_ends_with_one_slot() {
 
 #[test]
 fn awaited_preempted_thread_ends() {
-    const NAME: &str = "stuck::awaited_preempted_thread_ends";
-    if !plays(NAME) {
-        return alone(NAME);
+    if !is_alone("stuck::awaited_preempted_thread_ends") {
+        return;
     }
     beside_a_glutton(|pool| {
         for poll in [true, false] {

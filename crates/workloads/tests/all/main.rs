@@ -1,5 +1,4 @@
-//! All tests of the programs that do not count the memory of their process, in one program, which
-//! is linked once.
+//! All tests of the programs, in one program, which is linked once.
 
 mod adaptive;
 mod dags;
@@ -8,7 +7,7 @@ mod forks;
 mod grande;
 mod intervals;
 mod locality;
+mod memory;
 mod policies;
 mod runtimes;
-#[path = "../support/mod.rs"]
 mod support;

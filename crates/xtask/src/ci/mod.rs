@@ -54,6 +54,7 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "advisories", One(cargo::advisories)),
     Step(Minutes, "doc tests", Cargo("test --workspace --doc --all-features")),
     Step(Minutes, "features", One(cargo::features)),
+    Step(Minutes, "dagrs", Cargo("test -p tidegate-lab --features dagrs --test all interval_bench")),
     Step(Minutes, "beside tests", Table(beside::tests)),
     Step(Minutes, "msrv", One(cargo::msrv)),
     Step(Minutes, "check other targets", Table(cargo::targets)),

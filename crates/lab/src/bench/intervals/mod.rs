@@ -2,9 +2,11 @@
 //! are made of intervals.
 //!
 //! The costs are measured with empty tasks ([`costs`]), and compared with those of unordered spawns
-//! into scopes and of `dagrs`, the best-known maintained crate for task graphs ([`graphs`]).
+//! into scopes and of `dagrs`, the best-known maintained crate for task graphs ([`graphs`]). A build
+//! without the feature `dagrs` refuses the bench.
 
 mod costs;
+#[cfg_attr(not(feature = "dagrs"), path = "no_graphs.rs")]
 mod graphs;
 
 use tidegate::policy::QueueKind;

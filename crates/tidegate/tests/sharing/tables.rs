@@ -1,24 +1,19 @@
 //! A pool whose table is unusable computes as usual. If it must explain itself, it prints why it
 //! runs alone.
 //!
-//! These tests are apart from `sharing`, because their children start threads after a fork. They
-//! cannot if another thread of this program starts or ends during the fork.
-#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+//! A test whose child starts threads after a fork runs in a separate process: such a child cannot if
+//! another thread of its parent starts or ends during the fork.
 
-mod support;
-
-#[path = "../../share/tests/support/mod.rs"]
-mod share;
-
-use share::Home;
-use share::damage::each;
-use share::sys::{self, NOT_PERMITTED, WELL};
+use crate::share::damage::{self, each};
+use crate::share::sys::{self, NOT_PERMITTED, WELL};
+use crate::share::{Home, overwrite};
+use crate::support::jobs::{Job, jobs, plays, until_told};
+use crate::support::{fib, pool};
 use std::time::Duration;
-use support::jobs::{Job, plays, until_told};
-use support::{fib, pool};
 use tidegate_policy::tunables::TABLE_LOOK;
+use tidegate_testkit::is_alone;
 
-const COMPUTES: &str = "job_that_computes";
+const COMPUTES: &str = "tables::job_that_computes";
 const ALONE: &str = "runs as if it were alone: ";
 
 #[test]
@@ -55,6 +50,9 @@ fn pool_with_unusable_table_runs_alone() {
 
 #[test]
 fn pool_survives_file_size_limit() {
+    if !is_alone("tables::pool_survives_file_size_limit") {
+        return;
+    }
     let home = Home::new();
     let mut child = sys::fork(|| {
         sys::limit_file_size(0);
@@ -70,6 +68,9 @@ fn pool_survives_file_size_limit() {
 /// The file system is full or read-only, and the pool reports which.
 #[test]
 fn pool_without_disk_space_runs_alone() {
+    if !is_alone("tables::pool_without_disk_space_runs_alone") {
+        return;
+    }
     for (full, says) in [
         (true, "No space left on device"),
         (false, "Read-only file system"),
@@ -81,7 +82,7 @@ fn pool_without_disk_space_runs_alone() {
                 return NOT_PERMITTED;
             }
             if !full {
-                share::damage::good(&home);
+                damage::good(&home);
                 sys::make_read_only(home.folder.path()).unwrap();
             }
             runs_alone(&home, says, Duration::ZERO);
@@ -103,11 +104,11 @@ fn pool_recovers_from_lost_table() {
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says("shares the machine");
     // This frees the job's row, so the job takes another one.
-    share::overwrite(&home, 2048, &[0; 2048]);
+    overwrite(&home, 2048, &[0; 2048]);
     job.says("another process has written there");
     std::fs::remove_file(home.path()).unwrap();
     tidegate_testkit::eventually("the job is in the new table", || {
-        home.path().exists() && support::jobs::job(&home.path(), job.pid()).is_some()
+        home.path().exists() && jobs(&home.path()).iter().any(|it| it.pid == job.pid())
     });
     std::fs::File::options()
         .write(true)

@@ -1,13 +1,9 @@
 //! Checks the programs that reserve memory: their answers under every policy, their peak under a
 //! budget slightly larger than the serial run's peak, and the serial peak (S1) that their code
-//! implies. These tests have their own process, because other programs would change its count of the
-//! memory that is declared.
-
-mod support;
+//! implies. Tests that count declared memory have their own process, because the programs of other
+//! tests would change its count.
 
 use std::fs;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use tidegate::{
     Pool,
     policy::{MemoryPolicy, SharePolicy},
@@ -20,7 +16,8 @@ use tidegate_workloads::{
     visit_simulated,
 };
 
-use support::{Named, given, is_right, refusal};
+use crate::support::{Named, given, is_right, refusal, trial};
+use tidegate_testkit::is_alone;
 
 const PROGRAMS: [&str; 6] = [
     "memfib",
@@ -38,27 +35,14 @@ const POLICIES: [&str; 4] = [
     "dfdeques:k=64KiB",
 ];
 
-/// Takes a lock. Tests must hold the lock while they reserve memory on a runtime that counts,
-/// because the whole process shares one counter.
-fn counter() -> MutexGuard<'static, ()> {
-    static COUNTER: Mutex<()> = Mutex::new(());
-    COUNTER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn pool(workers: usize, memory: &str) -> Tidegate {
     let memory: MemoryPolicy = memory.parse().unwrap();
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
     Tidegate::new(builder.memory(memory).build().unwrap())
 }
 
-fn trial(name: &str, given: &Given) -> Box<dyn Trial> {
-    let _alone = counter();
-    support::trial(name, given)
-}
-
 /// Runs a program, checks its answer, and returns the peak of the memory that the run declares.
 fn counted(trial: &mut dyn Trial, on: On<'_>) -> u64 {
-    let _alone = counter();
     let _ = Counted::take_peak();
     is_right(trial, on);
     let peak = Counted::take_peak();
@@ -109,6 +93,9 @@ fn forms(name: &str) -> Vec<Given> {
 /// The test covers every memory policy.
 #[test]
 fn memory_programs_are_right_within_budget() {
+    if !is_alone("memory::memory_programs_are_right_within_budget") {
+        return;
+    }
     for name in PROGRAMS {
         for form in forms(name) {
             is_right_everywhere(name, &form);
@@ -133,6 +120,9 @@ fn test_covers_every_memory_program() {
 
 #[test]
 fn serial_peak_follows_from_parameters() {
+    if !is_alone("memory::serial_peak_follows_from_parameters") {
+        return;
+    }
     // The matrices are divided down to quadrants of 4 rows, so there are temporaries of three
     // sizes.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
@@ -183,6 +173,9 @@ fn impossible_parameters_name_allowed_values() {
 
 #[test]
 fn dag_reserves_as_serial_run_does() {
+    if !is_alone("memory::dag_reserves_as_serial_run_does") {
+        return;
+    }
     struct Peak;
 
     impl SimulatedVisitor for Peak {

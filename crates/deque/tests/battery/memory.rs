@@ -1,8 +1,6 @@
 //! The memory that a queue keeps after it was full. This test has its own process, because it
 //! measures the memory of the whole process.
 
-#![cfg(target_os = "linux")]
-
 use std::fs;
 use std::ptr::NonNull;
 use tidegate_deque::{ChaseLev, Queue};
@@ -23,6 +21,9 @@ fn resident() -> usize {
 #[cfg_attr(miri, ignore = "Miri's memory is not the system's")]
 #[cfg_attr(tidegate_tsan, ignore = "its shadow memory grows with every address")]
 fn chase_lev_returns_peak_memory() {
+    if !tidegate_testkit::is_alone("memory::chase_lev_returns_peak_memory") {
+        return;
+    }
     const PEAK: usize = 1 << 20;
     const ARRAYS: usize = 2 * PEAK * size_of::<usize>();
     let (queue, task) = (ChaseLev::default(), NonNull::<u8>::dangling());

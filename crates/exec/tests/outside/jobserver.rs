@@ -1,5 +1,4 @@
 //! The jobserver with real clients.
-#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::path::Path;

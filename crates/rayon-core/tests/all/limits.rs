@@ -1,16 +1,14 @@
-//! A pool follows the quotas and the affinity of its process. This program has only one test,
-//! because it makes up a machine for the whole process.
-
-#![cfg(target_os = "linux")]
-
-mod support;
+//! A pool follows the quotas and the affinity of its process. The test has its own process, for
+//! which it makes up a machine.
 
 use rayon_core::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
-use support::{pool, watched};
+use tidegate_testkit::is_alone;
+
+use crate::support::{pool, watched};
 
 /// The files of a machine with four CPUs, in the temporary directory. Removed on drop.
 struct MadeUp(PathBuf);
@@ -152,6 +150,9 @@ fn check_promises(pool: &ThreadPool) {
 
 #[test]
 fn pool_follows_quota_and_affinity() {
+    if !is_alone("limits::pool_follows_quota_and_affinity") {
+        return;
+    }
     watched(|| {
         let machine = MadeUp::new();
         tidegate_core::door::closed::pretend_machine(machine.0.clone());
