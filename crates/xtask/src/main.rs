@@ -1,8 +1,7 @@
 //! The project's own checks, run locally and in CI. `cargo run -p xtask -- ci` runs every check
 //! that a change must pass. The other subcommands run one kind of check, some with larger budgets.
-//! Tables list what is checked: `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`,
-//! `loom::GROUPS`, `nightly::SUITES`, the patches in `crates/xtask/mutants`, `rayon::table::SUITES`
-//! and `soak::SOAKS`.
+//! Tables list what is checked: `ci::STEPS`, the crates in `ARCHITECTURE.md`, `loom::GROUPS`,
+//! `nightly::SUITES`, the patches in `crates/xtask/mutants`, `rayon::SUITES` and `soak::SOAKS`.
 //!
 //! xtask does not run the ordinary tests; run those with `cargo test --workspace`. xtask writes
 //! only below the target folder.
@@ -19,13 +18,14 @@ mod loom;
 mod mutants;
 mod nightly;
 mod rayon;
-mod rustup;
 mod soak;
 mod step;
 mod workspace;
 
+use std::env;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 
@@ -33,7 +33,7 @@ use crate::ci::STEPS;
 use crate::loom::GROUPS;
 use crate::soak::SOAKS;
 use crate::step::Tally;
-use crate::workspace::Workspace;
+use crate::workspace::WORKSPACE;
 
 /// The checks of the Tidegate workspace.
 #[derive(Parser)]
@@ -92,37 +92,33 @@ fn names<T>(rows: &'static [T], name: fn(&T) -> &'static str) -> PossibleValuesP
     PossibleValuesParser::new(rows.iter().map(name))
 }
 
-fn main() -> ExitCode {
+fn main() -> Result<ExitCode> {
     let task = Task::parse();
-    match Workspace::load().map(|workspace| carry_out(&task, &workspace)) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(trouble) => {
-            eprintln!("xtask: {trouble}");
-            ExitCode::FAILURE
-        }
-    }
+    env::set_current_dir(&WORKSPACE.workspace_root)?;
+    Ok(ExitCode::from(u8::from(!carry_out(&task))))
 }
 
 /// Returns whether everything passed.
-fn carry_out(task: &Task, workspace: &Workspace) -> bool {
-    let mut tally = Tally::default();
+fn carry_out(task: &Task) -> bool {
+    let tally = &mut Tally::default();
     match task {
-        Task::Ci { step, quick, full } => match step {
-            Some(name) => {
-                let steps = STEPS.iter().filter(|step| step.1 == name);
-                steps.for_each(|step| ci::run(workspace, &mut tally, step));
-            }
-            None => ci::every(workspace, &mut tally, *quick, *full),
-        },
-        Task::House => tally.run("house", || house::check(workspace)),
-        Task::BuildTime => build_time::run(workspace, &mut tally),
-        Task::Loom { group, full } => loom::run(workspace, &mut tally, group.as_deref(), *full),
-        Task::Miri { full } => nightly::miri(workspace, &mut tally, *full),
-        Task::Tsan => nightly::tsan(workspace, &mut tally),
-        Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
-        Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name } => soak::run(workspace, &mut tally, name.as_deref()),
+        Task::Ci {
+            step: Some(name), ..
+        } => {
+            let steps = STEPS.iter().filter(|step| step.1 == name);
+            steps.for_each(|step| ci::run(tally, step));
+        }
+        Task::Ci { quick, full, .. } => ci::every(tally, *quick, *full),
+        Task::House => {
+            tally.run("house", house::check);
+        }
+        Task::BuildTime => build_time::run(tally),
+        Task::Loom { group, full } => loom::run(tally, group.as_deref(), *full),
+        Task::Miri { full } => nightly::miri(tally, *full),
+        Task::Tsan => nightly::tsan(tally),
+        Task::Mutants { name } => mutants::run(tally, name.as_deref()),
+        Task::Rayon => rayon::run(tally),
+        Task::Soak { name } => soak::run(tally, name.as_deref()),
     }
     tally.close()
 }

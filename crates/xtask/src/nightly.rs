@@ -13,11 +13,11 @@
 
 use std::env::consts::{ARCH, OS};
 
-use crate::command::{Cmd, NIGHT};
+use anyhow::{Result, ensure};
+
+use crate::command::{Cmd, LIMIT, NIGHT, has_toolchain, rustup};
 use crate::libtest;
-use crate::rustup;
-use crate::step::{Stop, Tally};
-use crate::workspace::Workspace;
+use crate::step::{Skipped, Tally};
 
 /// The packages, each with the test programs that run under Miri. Some are left out: programs that
 /// are too large for Miri or that start processes, and packages that only do arithmetic without
@@ -32,64 +32,47 @@ const SUITES: [(&str, &str); 4] = [
 /// The schedules of a nightly run under Miri.
 const SEEDS: &str = "-Zmiri-many-seeds=0..32";
 
-/// Tests that need a deeper call stack than the sanitizer supports, or that take too long under the
-/// sanitizer.
-const LEFT_OUT: [&str; 4] = [
-    "join_chain_may_exceed_the_ring",
-    "thieves_steal_from_deep_chains",
-    "second_halves_nest_to_stack_limit",
-    "endless_spawn_loop_needs_bounded_memory",
-];
+/// Skips tests that need a deeper call stack than the sanitizer supports, or that take too long
+/// under the sanitizer.
+const LEFT_OUT: &str = "--skip join_chain_may_exceed_the_ring --skip thieves_steal_from_deep_chains \
+    --skip second_halves_nest_to_stack_limit --skip endless_spawn_loop_needs_bounded_memory";
 
-/// Runs every suite under Miri, with the nightly schedules if `full`.
-pub fn miri(workspace: &Workspace, tally: &mut Tally, full: bool) {
-    let flags = if full { SEEDS } else { "" };
-    let ready = miri_ready(workspace);
-    suites(tally, "miri", &ready, |log, package, programs| {
-        let tests = miri_test(workspace, log, package, flags);
-        let tests = tests.args(programs.split_whitespace());
-        if full { tests.limit(NIGHT) } else { tests }
-    });
+/// Makes sure that the nightly toolchain has `components`. Does not install the toolchain itself.
+pub fn ready(components: &str) -> Result<()> {
+    let why = "toolchain nightly is not installed";
+    ensure!(has_toolchain("nightly"), Skipped(why.to_string()));
+    rustup(&format!("component add --toolchain nightly {components}"))
 }
 
-pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
-    rustup::nightly(workspace, "miri rust-src")
+/// Runs every suite under Miri, with the nightly schedules if `full`.
+pub fn miri(tally: &mut Tally, full: bool) {
+    let (flags, limit) = if full { (SEEDS, NIGHT) } else { ("", LIMIT) };
+    for (package, programs) in SUITES {
+        tally.run(&format!("miri {package}"), || {
+            ready("miri rust-src")?;
+            let tests = miri_test(package, flags).args(programs.split(' '));
+            libtest::pass(tests.limit(limit))
+        });
+    }
 }
 
 /// Returns the command `cargo miri test` for the package, without the choice of its test programs.
-pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -> Cmd {
-    Cmd::cargo(workspace, log, &format!("+nightly miri test -p {package}"))
-        .env("CARGO_TARGET_DIR", workspace.scratch("miri"))
-        .env("MIRIFLAGS", flags)
+pub fn miri_test(package: &str, flags: &str) -> Cmd {
+    let line = format!("CARGO_TARGET_DIR={{target}}/xtask/miri +nightly miri test -p {package}");
+    Cmd::cargo(&line).env("MIRIFLAGS", flags)
 }
 
-pub fn tsan(workspace: &Workspace, tally: &mut Tally) {
-    let ready = match OS {
-        "linux" => rustup::nightly(workspace, "rust-src"),
-        _ => Err(Stop::Skipped(format!("not set up for {OS}"))),
-    };
-    let target = format!("{ARCH}-unknown-linux-gnu");
-    suites(tally, "tsan", &ready, |log, package, _| {
-        let line = format!("+nightly test -Zbuild-std --tests --target {target} -p {package} --");
-        Cmd::cargo(workspace, log, &line)
-            .args(LEFT_OUT.iter().flat_map(|test| ["--skip", test]))
-            .env("CARGO_TARGET_DIR", workspace.scratch("tsan"))
-            .env("RUSTFLAGS", "-Zsanitizer=thread --cfg tidegate_tsan")
-            .env("TSAN_OPTIONS", "halt_on_error=1")
-    });
-}
-
-fn suites(
-    tally: &mut Tally,
-    tool: &str,
-    ready: &Result<(), Stop>,
-    tests: impl Fn(&str, &str, &str) -> Cmd,
-) {
-    for (package, programs) in SUITES {
-        let name = format!("{tool} {package}");
-        tally.run(&name, || {
-            ready.clone()?;
-            libtest::pass(tests(&name, package, programs))
+pub fn tsan(tally: &mut Tally) {
+    for (package, _) in SUITES {
+        tally.run(&format!("tsan {package}"), || {
+            ensure!(OS == "linux", Skipped(format!("not set up for {OS}")));
+            ready("rust-src")?;
+            let line = format!(
+                "TSAN_OPTIONS=halt_on_error=1 CARGO_TARGET_DIR={{target}}/xtask/tsan +nightly test \
+                 -Zbuild-std --tests --target {ARCH}-unknown-linux-gnu -p {package} -- {LEFT_OUT}"
+            );
+            let flags = "-Zsanitizer=thread --cfg tidegate_tsan";
+            libtest::pass(Cmd::cargo(&line).env("RUSTFLAGS", flags))
         });
     }
 }

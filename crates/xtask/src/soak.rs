@@ -5,11 +5,11 @@
 //! that the test could have found. Each test prints its size on a line that begins with `soak:`; a
 //! test that prints no such line does not read the scale. The times of soaks are not measured.
 
-use crate::beside::BESIDE;
+use anyhow::ensure;
+
 use crate::command::{Cmd, NIGHT};
 use crate::libtest;
 use crate::step::{Outcome, Tally};
-use crate::workspace::Workspace;
 
 /// The environment variable that holds the number of slices to run; 1 if unset.
 const SCALE: &str = "TIDEGATE_SOAK_SCALE";
@@ -17,62 +17,55 @@ const SCALE: &str = "TIDEGATE_SOAK_SCALE";
 /// The beginning of the lines on which tests print their sizes.
 const SIZE: &str = "soak:";
 
-/// A test with a scale: its name on the command line, its package and features (or its folder, if
-/// the package is outside the workspace), the number of slices in the whole work, and the test with
-/// its modules.
+/// A test with a scale: its name on the command line, the arguments of cargo that select its package
+/// and features, the number of slices in the whole work, and the test with its modules.
 pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 
 #[rustfmt::skip]
 pub const SOAKS: &[Soak] = &[
-    Soak("stampede", "tidegate-deque", 1000, "split::tests::stampeding_thieves_take_tasks_once"),
-    Soak("deque-steps", "tidegate-deque", 1000, "split::tests::random_owner_steps_match_vec_deque"),
-    Soak("deque-models", "tidegate-deque", 4, "split::lone_owner_matches_the_model"),
-    Soak("changes", "tidegate", 1000, "pools::resize::changes_under_load_lose_no_task"),
-    Soak("queues", "tidegate", 4, "pools::options::every_queue_computes_the_same"),
-    Soak("spawns", "tidegate", 20, "waits::depth::endless_spawn_loop_needs_bounded_memory"),
-    Soak("priorities", "tidegate", 100, "priorities::scopes::every_prioritized_task_runs_once"),
-    Soak("allotments", "tidegate-sim", 100, "allot::allotments_keep_their_rule_promises"),
-    Soak("assaults", "tidegate-share", 200, "assault::random_tables_never_break_limits"),
-    Soak("deaths", "tidegate-share", 2, "death::dead_jobs_processors_are_redistributed"),
-    Soak("deaths-create", "tidegate-share", 2, "death::dying_creator_leaves_no_partial_table"),
-    Soak("deaths-meet", "tidegate-share", 2, "death::simultaneous_jobs_share_one_table"),
-    Soak("deaths-exec", "tidegate-share", 2, "confinement::owner::may_be_killed_at_any_moment"),
-    Soak("intervals", "tidegate", 50, "intervals::random::random_graphs_respect_order_and_locks"),
-    Soak("memory", "tidegate", 150, "memory::programs::random_programs_stay_within_bounds"),
-    Soak("memory-asks", "tidegate", 10, "memory::basics::very_many_tasks_ask_at_once"),
-    Soak("memory-shared", "tidegate", 150, "memory::programs::random_programs_share_pool_within_budget"),
-    Soak("memory-plan", "tidegate-policy", 20, "plan::random_plans_stay_within_bounds"),
-    Soak("memory-sim", "tidegate-sim", 50, "memory::random_dags_respect_memory_bounds"),
-    Soak("bounds", "tidegate-sim", 50, "bounds::random_runs_keep_all_bounds"),
-    Soak("scale", "tidegate-sim", 500, "scale::memory_covers_only_active_tasks"),
-    Soak("policies", "tidegate-workloads", 20, "policies::every_program_is_right_under_policies"),
-    Soak("interval-pools", "tidegate-workloads", 3, "intervals::interval_programs_verify_on_every_queue"),
-    Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
-    Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
-    Soak("planted", "tidegate --features testing", 100, "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),
-    Soak("exec-kills", "tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
-    Soak("fan", "tidegate-fan", 100, "deaths::lose_nothing"),
-    Soak("kills", "tidegate", 20, "processes::survivor_inherits_killed_job_processors"),
+    Soak("stampede", "-p tidegate-deque", 1000, "split::tests::stampeding_thieves_take_tasks_once"),
+    Soak("deque-steps", "-p tidegate-deque", 1000, "split::tests::random_owner_steps_match_vec_deque"),
+    Soak("deque-models", "-p tidegate-deque", 4, "split::lone_owner_matches_the_model"),
+    Soak("changes", "-p tidegate", 1000, "pools::resize::changes_under_load_lose_no_task"),
+    Soak("queues", "-p tidegate", 4, "pools::options::every_queue_computes_the_same"),
+    Soak("spawns", "-p tidegate", 20, "waits::depth::endless_spawn_loop_needs_bounded_memory"),
+    Soak("priorities", "-p tidegate", 100, "priorities::scopes::every_prioritized_task_runs_once"),
+    Soak("allotments", "-p tidegate-sim", 100, "allot::allotments_keep_their_rule_promises"),
+    Soak("assaults", "-p tidegate-share", 200, "assault::random_tables_never_break_limits"),
+    Soak("deaths", "-p tidegate-share", 2, "death::dead_jobs_processors_are_redistributed"),
+    Soak("deaths-create", "-p tidegate-share", 2, "death::dying_creator_leaves_no_partial_table"),
+    Soak("deaths-meet", "-p tidegate-share", 2, "death::simultaneous_jobs_share_one_table"),
+    Soak("deaths-exec", "-p tidegate-share", 2, "confinement::owner::may_be_killed_at_any_moment"),
+    Soak("intervals", "-p tidegate", 50, "intervals::random::random_graphs_respect_order_and_locks"),
+    Soak("memory", "-p tidegate", 150, "memory::programs::random_programs_stay_within_bounds"),
+    Soak("memory-asks", "-p tidegate", 10, "memory::basics::very_many_tasks_ask_at_once"),
+    Soak("memory-shared", "-p tidegate", 150, "memory::programs::random_programs_share_pool_within_budget"),
+    Soak("memory-plan", "-p tidegate-policy", 20, "plan::random_plans_stay_within_bounds"),
+    Soak("memory-sim", "-p tidegate-sim", 50, "memory::random_dags_respect_memory_bounds"),
+    Soak("bounds", "-p tidegate-sim", 50, "bounds::random_runs_keep_all_bounds"),
+    Soak("scale", "-p tidegate-sim", 500, "scale::memory_covers_only_active_tasks"),
+    Soak("policies", "-p tidegate-workloads", 20, "policies::every_program_is_right_under_policies"),
+    Soak("interval-pools", "-p tidegate-workloads", 3, "intervals::interval_programs_verify_on_every_queue"),
+    Soak("programs", "-p tidegate", 500, "programs::run_every_task_once"),
+    Soak("rayon-programs", "--locked --target-dir={target}/xtask/beside --manifest-path crates/rayon-core/Cargo.toml", 500, "programs::run_every_task_of_rayon_once"),
+    Soak("planted", "-p tidegate --features testing", 100, "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),
+    Soak("exec-kills", "-p tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
+    Soak("fan", "-p tidegate-fan", 100, "deaths::lose_nothing"),
+    Soak("kills", "-p tidegate", 20, "processes::survivor_inherits_killed_job_processors"),
 ];
 
 /// Runs all soaks or only one, each with its whole work.
-pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
-    let soaks = SOAKS
-        .iter()
-        .filter(|soak| only.is_none_or(|name| name == soak.0));
-    for Soak(name, package, scale, test) in soaks {
-        let name = format!("soak {name}");
-        tally.run(&name, || {
-            let beside = BESIDE.iter().find(|beside| beside.folder == *package);
-            let cargo = match beside {
-                Some(beside) => beside.cargo(workspace, "test"),
-                None => Cmd::cargo(workspace, &name, &format!("test -p {package}")),
-            };
-            let line = format!("--release --tests -- --nocapture --exact {test}");
-            let cargo = cargo.args(line.split(' ')).limit(NIGHT);
-            let done = cargo.env(SCALE, scale.to_string()).run()?;
-            libtest::judge(&done, 1)?;
-            took_part(&done.text)
+pub fn run(tally: &mut Tally, only: Option<&str>) {
+    let wanted = |soak: &&Soak| only.is_none_or(|name| name == soak.0);
+    for Soak(name, package, scale, test) in SOAKS.iter().filter(wanted) {
+        let line = format!(
+            "{SCALE}={scale} test --release --tests {package} -- --nocapture --exact {test}"
+        );
+        tally.run(&format!("soak {name}"), || {
+            let (success, text) = Cmd::cargo(&line).limit(NIGHT).run()?;
+            let sizes = took_part(&text);
+            libtest::judge((success, text), 1)?;
+            sizes
         });
     }
 }
@@ -80,9 +73,10 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
 fn took_part(output: &str) -> Outcome {
     let sizes = output.lines().filter_map(|line| line.split_once(SIZE));
     let sizes: Vec<&str> = sizes.map(|(_, size)| size.trim()).collect();
-    if sizes.is_empty() {
-        return Err(format!("{output}\nno line with {SIZE}: does it read {SCALE}?").into());
-    }
+    ensure!(
+        !sizes.is_empty(),
+        "{output}\nno line with {SIZE}: does it read {SCALE}?"
+    );
     Ok(sizes.join("; "))
 }
 
@@ -93,7 +87,7 @@ mod tests {
     #[test]
     fn test_without_size_did_not_run() {
         let sizes = took_part("test a ... soak: 7 tasks");
-        assert_eq!(sizes.as_deref(), Ok("7 tasks"));
+        assert_eq!(sizes.unwrap(), "7 tasks");
         assert!(took_part("test a ... ok").is_err());
     }
 }
