@@ -8,7 +8,7 @@ use procfs::process::Process;
 
 use crate::command::Cmd;
 use crate::house;
-use crate::step::{Outcome, Tally};
+use crate::step::Tally;
 use crate::workspace::{WORKSPACE, scratch};
 
 /// What a program depends on: the name of the check, and the end of the program's manifest.
@@ -26,25 +26,15 @@ pub fn run(tally: &mut Tally) {
     for (name, dependencies) in SUBJECTS {
         tally.run(&format!("build {name}"), || {
             let seconds = build(name, dependencies)?;
-            judge(
-                name,
-                seconds,
-                seconds * 100.0 / *rayons.get_or_insert(seconds),
-            )
+            let percent = seconds * 100.0 / *rayons.get_or_insert(seconds);
+            let found = format!("{seconds:.1} CPU seconds, {percent:.0} % of rayon's");
+            let measure = format!("CPU seconds to build {name}, in percent of rayon's");
+            let limit = house::limit(&fs::read_to_string(house::PAGE)?, &measure);
+            let most = limit.map_or(100, |(_, most)| most);
+            ensure!(percent <= most as f64, "{found}; at most {most} %");
+            Ok(found)
         });
     }
-}
-
-fn judge(name: &str, seconds: f64, percent: f64) -> Outcome {
-    let found = format!("{seconds:.1} CPU seconds, {percent:.0} % of rayon's");
-    let measure = format!("CPU seconds to build {name}, in percent of rayon's");
-    if let Some((_, most)) = house::limit(&fs::read_to_string(house::PAGE)?, &measure) {
-        ensure!(
-            percent <= most as f64,
-            "{found}, and at most {most} % may be"
-        );
-    }
-    Ok(found)
 }
 
 /// Builds a program with these dependencies, and returns the CPU seconds.
@@ -61,9 +51,8 @@ fn build(name: &str, dependencies: &str) -> Result<f64> {
     fs::write(folder.join("src/main.rs"), "fn main() {}\n")?;
     let target = folder.join("target");
     let cargo = |line| {
-        Cmd::cargo(line)
-            .env("CARGO_TARGET_DIR", &target)
-            .within(&folder)
+        let cargo = Cmd::cargo(line).env("CARGO_TARGET_DIR", &target);
+        cargo.within(&folder)
     };
     // Downloads are not part of building.
     cargo("fetch").succeed()?;

@@ -92,12 +92,8 @@ pub fn every(tally: &mut Tally, quick: bool, full: bool) {
 
 pub fn run(tally: &mut Tally, Step(_, name, check): &Step) {
     match check {
-        Cargo(line) => {
-            tally.run(name, || in_turn([Cmd::cargo(line)], ""));
-        }
-        One(check) => {
-            tally.run(name, check);
-        }
+        Cargo(line) => _ = tally.run(name, || in_turn([Cmd::cargo(line)], "")),
+        One(check) => _ = tally.run(name, check),
         Table(run) => run(tally),
     }
 }
@@ -106,11 +102,8 @@ pub fn run(tally: &mut Tally, Step(_, name, check): &Step) {
 /// features, and the test programs that require some.
 fn features() -> Outcome {
     let mut line = "test --all-features --lib".to_string();
-    for package in WORKSPACE
-        .packages
-        .iter()
-        .filter(|package| !package.features.is_empty())
-    {
+    let packages = WORKSPACE.packages.iter();
+    for package in packages.filter(|it| !it.features.is_empty()) {
         line += &format!(" -p {}", package.name);
         let targets = package.targets.iter();
         let tests = targets.filter(|it| it.is_test() && !it.required_features.is_empty());
@@ -137,24 +130,19 @@ fn targets(tally: &mut Tally) {
 /// Type-checks each package that users build, with the oldest Rust that its manifest promises.
 fn msrv() -> Outcome {
     let mut versions = BTreeSet::new();
-    let published = WORKSPACE
-        .packages
-        .iter()
-        .filter(|package| is_published(package));
-    for package in published.cloned().chain(beside::packages()?) {
+    let mut packages = beside::packages()?;
+    packages.retain(|package| folder(package).starts_with("crates/"));
+    let members = WORKSPACE.packages.iter();
+    for package in members.filter(|it| is_published(it)).chain(&packages) {
         let version = package.rust_version.as_ref();
         let version = version.with_context(|| format!("{} has no rust-version", package.name))?;
-        if !folder(&package).starts_with("crates/") {
-            continue;
-        }
         if !has_toolchain(&version.to_string()) {
-            rustup(&format!(
-                "toolchain install {version} --profile minimal --no-self-update"
-            ))?;
+            let line = format!("toolchain install {version} --profile minimal --no-self-update");
+            rustup(&line)?;
         }
-        let line =
-            format!("CARGO_TARGET_DIR={{target}}/xtask/msrv +{version} check --all-features");
-        beside::locked(&line, &package).succeed()?;
+        let target = "CARGO_TARGET_DIR={target}/xtask/msrv";
+        let line = format!("{target} +{version} check --all-features");
+        beside::locked(&line, package).succeed()?;
         versions.insert(version.to_string());
     }
     let versions: Vec<_> = versions.into_iter().collect();

@@ -69,11 +69,8 @@ pub fn run(tally: &mut Tally, only: Option<&str>, full: bool) {
 }
 
 fn check(group: &Group, full: bool) -> Outcome {
-    let (bound, limit) = if full {
-        (group.bounds[1], NIGHT)
-    } else {
-        (group.bounds[0], LIMIT)
-    };
+    let bound = group.bounds[usize::from(full)];
+    let limit = if full { NIGHT } else { LIMIT };
     let models = || command(group.package, &bound.to_string()).limit(limit);
     let filters: Vec<&str> = group.filters.split(' ').collect();
     let mut every = models().args(["--", "--show-output"]).args(&filters);
@@ -95,9 +92,9 @@ fn cut_off(output: &str) -> String {
     let outputs = output.split("\n---- ").skip(1);
     let stopped = outputs.filter(|output| output.lines().any(|line| line == CUT_OFF));
     let names = stopped.filter_map(|output| output.split(' ').next());
-    names
-        .map(|name| format!("; stopped before its end: {name}"))
-        .collect()
+    names.fold(String::new(), |all, name| {
+        all + "; stopped before its end: " + name
+    })
 }
 
 /// Returns the command `cargo test` for the package's models, without the arguments of the test
@@ -116,15 +113,12 @@ fn save(models: Cmd, test: &str) -> String {
     // Otherwise, loom would start with the schedule of an earlier failure.
     let _ = fs::remove_file(&file);
     let _ = fs::create_dir_all(scratch("schedules"));
-    let again = models
-        .env("LOOM_CHECKPOINT_FILE", &file)
-        .env("LOOM_CHECKPOINT_INTERVAL", "1");
+    let again = models.env("LOOM_CHECKPOINT_FILE", &file);
+    let again = again.env("LOOM_CHECKPOINT_INTERVAL", "1");
     let again = again.args(["--", "--exact", test]);
     let shown = again.shown().join(" ");
     match again.run() {
-        Ok(_) if file.exists() => {
-            format!("\nthe failing schedule is saved; from there on: {shown}")
-        }
+        Ok(_) if file.exists() => format!("\nits failing schedule is saved; from there: {shown}"),
         _ => format!("\nthe failing schedule of {test} could not be saved"),
     }
 }

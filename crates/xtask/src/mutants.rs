@@ -53,11 +53,9 @@ impl Mutant {
         let fails = head.lines().find_map(|line| line.strip_prefix("Fails: "))?;
         let fails: Vec<String> = fails.split(' ').map(str::to_string).collect();
         let is_known = ["loom", "miri"].contains(&fails[0].as_str());
-        Some(Mutant {
-            name: name.to_string(),
-            title: title.replace('\n', " "),
-            fails: fails.try_into().ok().filter(|_| is_known)?,
-        })
+        let fails = fails.try_into().ok().filter(|_| is_known)?;
+        let (name, title) = (name.to_string(), title.replace('\n', " "));
+        Some(Mutant { name, title, fails })
     }
 
     fn patch(&self, option: &str) -> Cmd {

@@ -64,17 +64,13 @@ pub fn run(tally: &mut Tally) {
 /// Lays out the workspace, and builds its tests.
 fn build() -> Outcome {
     let mut metadata = MetadataCommand::new();
-    let options = ["--locked".to_string()];
-    let metadata = metadata
+    metadata
         .current_dir(DEPENDENT)
-        .other_options(options)
-        .exec()?;
+        .other_options(["--locked".to_string()]);
+    let packages = metadata.exec()?.packages;
     let mut versions = Vec::new();
     for (name, copy) in [("rayon", "rayon"), ("rayon-core", "core")] {
-        let package = metadata
-            .packages
-            .iter()
-            .find(|package| package.name == name);
+        let package = packages.iter().find(|package| package.name == name);
         let package = package.with_context(|| format!("{DEPENDENT} does not depend on {name}"))?;
         versions.push(package.version.to_string());
         let copy = scratch("rayon").join(copy);
@@ -87,10 +83,8 @@ fn build() -> Outcome {
     let ours = WORKSPACE.workspace_root.join(OURS);
     for (file, to) in LAID {
         let text = fs::read_to_string(format!("{FILES}/{file}"))?;
-        fs::write(
-            scratch("rayon").join(to),
-            text.replace("{ours}", ours.as_str()),
-        )?;
+        let text = text.replace("{ours}", ours.as_str());
+        fs::write(scratch("rayon").join(to), text)?;
     }
     let patch = apply_patch("--verbose", &format!("{FILES}/left-out.patch"));
     patch.within(scratch("rayon")).succeed()?;
@@ -105,19 +99,12 @@ fn build() -> Outcome {
     let used = cargo("pkgid rayon-core").succeed()?;
     let advice = "ours must have the version of the published one; if it has, remove the lock file";
     ensure!(used.contains(OURS), "{used}{}: {advice}", lock.display());
-    let tests = Cmd::new("grep").args(["-rhx", "#.test.", "src"]);
-    let tests = tests
-        .within(scratch("rayon/core"))
-        .succeed()?
-        .lines()
-        .count()
-        - 1;
+    let grep = Cmd::new("grep").args(["-rhx", "#.test.", "src"]);
+    let tests = grep.within(scratch("rayon/core")).succeed()?;
+    let number = format!("\n{} tests, ", tests.lines().count() - 1);
     let declared = cargo("test -p rayon-core-tests --test units -- --list").succeed()?;
-    let advice = "declare the modules of all in around.rs";
-    ensure!(
-        declared.contains(&format!("\n{tests} tests, ")),
-        "{declared}\nrayon-core has {tests} unit tests: {advice}"
-    );
+    let advice = "declare the modules of all unit tests in around.rs";
+    ensure!(declared.contains(&number), "{declared}{tests}{advice}");
     Ok(format!("{} with {OURS}", versions.join(" and ")))
 }
 
@@ -131,15 +118,9 @@ fn cargo(line: &str) -> Cmd {
 /// Passes if exactly the expected tests passed and failed.
 fn judge((success, text): (bool, String), expected: [usize; 2]) -> Outcome {
     let found = ["passed", "failed"].map(|result| libtest::count(&text, result));
-    let others: Vec<_> = text
-        .lines()
-        .filter(|line| !line.ends_with(" ... ok"))
-        .collect();
-    let output = others.join("\n");
-    ensure!(
-        found == expected,
-        "{output}\n{found:?} tests passed and failed, not {expected:?}"
-    );
+    let output = text.replace(" ... ok\n", " ");
+    let advice = "tests passed and failed: correct the table";
+    ensure!(found == expected, "{output}\n{found:?} {advice}");
     ensure!(
         success == (found[1] == 0),
         "{output}\ncargo failed, but no test"

@@ -53,11 +53,13 @@ fn named(repo: &Repo) -> impl Iterator<Item = String> {
 
 fn crates(page: &str) -> Vec<Row<'_>> {
     let rows = rows(page).filter_map(|(_, [name, _, imports, others, _])| {
+        let (name, imports) = (name.split('`').nth(1)?, quoted(imports));
+        let (any, listed) = (others.starts_with("any"), quoted(others));
         Some(Row {
-            name: name.split('`').nth(1)?,
-            imports: quoted(imports),
-            any: others.starts_with("any"),
-            listed: quoted(others),
+            name,
+            imports,
+            any,
+            listed,
         })
     });
     rows.collect()

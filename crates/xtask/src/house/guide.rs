@@ -17,7 +17,8 @@ pub fn check(repo: &Repo) -> Vec<String> {
         let page = head.split('`').find(|word| word.starts_with("docs/guide/"));
         // A program that needs arguments is not run.
         let shown = ["rust", "rust,no_run"].map(|kind| format!("```{kind}\n{body}```\n"));
-        if let Some(page) = page.filter(|page| !shown.iter().any(|it| repo.text(page).contains(it))) {
+        if let Some(page) = page.filter(|page| !shown.iter().any(|it| repo.text(page).contains(it)))
+        {
             let advice = format!("show the program in {path}, without its first paragraph");
             found.push(violation(page, 1, advice));
         }

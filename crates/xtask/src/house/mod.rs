@@ -72,23 +72,14 @@ const RULES: [Rule; 9] = [
 ];
 
 pub fn check() -> Outcome {
-    let packages = WORKSPACE
-        .packages
-        .iter()
-        .cloned()
-        .chain(beside::packages()?);
-    let repo = Repo::new(texts()?, packages.collect());
+    let packages = [WORKSPACE.packages.clone(), beside::packages()?].concat();
+    let repo = Repo::new(texts()?, packages);
     let mut violations: Vec<String> = RULES.iter().flat_map(|rule| rule(&repo)).collect();
     // git prints lines as violations, and fails if it finds none.
     let foreign = Cmd::new("git").args(["grep", "--untracked", "-nIE", FOREIGN]);
     let advice = "is a place that means nothing to readers elsewhere";
-    let foreign = foreign.run()?.1;
-    violations.extend(
-        foreign
-            .lines()
-            .skip(1)
-            .map(|line| format!("{line}: {advice}")),
-    );
+    let lines = foreign.run()?.1;
+    violations.extend(lines.lines().skip(1).map(|it| format!("{it}: {advice}")));
     violations.sort();
     ensure!(violations.is_empty(), "{}", violations.join("\n"));
     Ok(format!("{} files", repo.texts.len()))
@@ -96,9 +87,8 @@ pub fn check() -> Outcome {
 
 /// Returns the text files of the repository, by path.
 fn texts() -> Result<BTreeMap<String, String>> {
-    let text = |path: String| Some((fs::read_to_string(&path).ok()?, path));
-    let texts = files()?.into_iter().filter_map(text);
-    Ok(texts.map(|(text, path)| (path, text)).collect())
+    let text = |path: String| Some((path.clone(), fs::read_to_string(path).ok()?));
+    Ok(files()?.into_iter().filter_map(text).collect())
 }
 
 /// Returns what a text has in backticks.
@@ -160,24 +150,21 @@ impl Repo {
     /// Creates a repository that has these files and no packages.
     #[cfg(test)]
     fn with(files: &[(&str, &str)]) -> Repo {
-        let texts = files
-            .iter()
-            .map(|(path, text)| (path.to_string(), text.to_string()));
-        Repo::new(texts.collect(), Vec::new())
+        let owned = |(path, text): &(&str, &str)| (path.to_string(), text.to_string());
+        Repo::new(files.iter().map(owned).collect(), Vec::new())
     }
 }
 
 /// Finds files that are too long.
 fn lengths(repo: &Repo) -> Vec<String> {
-    let limited = |path: &str| !NOT_OURS.iter().any(|name| path.ends_with(name));
-    let long = |text: &str| text.lines().count() > LINES;
-    let long = repo
-        .texts
-        .iter()
-        .filter(|(path, text)| limited(path) && long(text));
-    let advice = format!("at most {LINES} lines are allowed: split the file");
-    long.map(|(path, _)| violation(path, LINES + 1, &advice))
-        .collect()
+    let mut found = Vec::new();
+    for (path, text) in &repo.texts {
+        if text.lines().count() > LINES && !NOT_OURS.iter().any(|name| path.ends_with(name)) {
+            let advice = format!("at most {LINES} lines are allowed: split the file");
+            found.push(violation(path, LINES + 1, advice));
+        }
+    }
+    found
 }
 
 fn crate_of(path: &str) -> Option<&str> {

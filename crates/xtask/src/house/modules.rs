@@ -77,6 +77,9 @@ fn target<'a>(path: &[&str], modules: &BTreeMap<Vec<&str>, &'a str>) -> Option<&
     prefixes.find_map(|prefix| modules.get(prefix)).copied()
 }
 
+/// The beginning of a path from the module on.
+const RELATIVE: &str = ".";
+
 /// A path from the crate's root on, and the name that an import gives to its end.
 type Path<'a> = (Vec<&'a str>, &'a str);
 
@@ -84,72 +87,71 @@ type Path<'a> = (Vec<&'a str>, &'a str);
 /// crate's root, also the other imports.
 fn paths<'a>(module: &[&'a str], tokens: &'a [Token]) -> Vec<Path<'a>> {
     let mut paths = Vec::new();
-    // The inline modules around a token, with the number of braces around each.
-    let (mut inline, mut braces) = (Vec::<(usize, &str)>::new(), 0);
+    let start = if module.is_empty() {
+        vec![]
+    } else {
+        vec![RELATIVE]
+    };
+    // The inline module around a token, the number of braces around each of its parents, and the
+    // number of braces around the token.
+    let (mut module, mut parents, mut braces) = (module.to_vec(), Vec::new(), 0);
     let (mut rest, mut last) = (tokens.iter(), "");
-    while let Some(token) = rest.next() {
+    while let Some(token) = rest.as_slice().first() {
+        let mut path = rest.clone();
+        rest.next();
         let next = |at: usize| rest.as_slice().get(at).map_or("", |token| &*token.text);
-        let mut trees = Vec::new();
         match token.text.as_str() {
-            "mod" if next(1) == "{" => inline.push((braces, next(0))),
+            "mod" if next(1) == "{" => {
+                module.push(next(0));
+                parents.push(braces);
+            }
             "{" => braces += 1,
             "}" => {
                 braces -= 1;
-                inline.retain(|it| it.0 < braces);
+                if parents.last() == Some(&braces) {
+                    parents.pop();
+                    module.pop();
+                }
             }
-            "use" => while expand(Vec::new(), &mut rest, &mut trees) {},
-            name @ ("crate" | "super") if last != "::" && next(0) == "::" => {
-                expand(vec![name], &mut rest.clone(), &mut trees);
+            "use" => while expand(&module, start.clone(), &mut rest, &mut paths) {},
+            "crate" | "super" if last != "::" && next(0) == "::" => {
+                expand(&module, start.clone(), &mut path, &mut paths);
             }
             _ => {}
         }
         last = &token.text;
-        for (mut path, name) in trees {
-            let supers = path.iter().filter(|name| **name == "super").count();
-            let is_absolute = supers > 0 || path.contains(&"crate");
-            path.retain(|name| !["crate", "super", "self", "*", "$"].contains(name));
-            if supers > 0 {
-                let around = module.iter().copied().chain(inline.iter().map(|it| it.1));
-                let around: Vec<&str> = around.collect();
-                path.splice(
-                    ..0,
-                    around[..around.len().saturating_sub(supers)]
-                        .iter()
-                        .copied(),
-                );
-            }
-            let name = if name.is_empty() {
-                path.last().copied().unwrap_or_default()
-            } else {
-                name
-            };
-            paths.extend((is_absolute || module.is_empty()).then_some((path, name)));
-        }
     }
+    paths.retain(|(path, _)| !path.starts_with(&[RELATIVE]));
     paths
 }
 
-/// Reads a tree such as `a::{b, c::{self, d as e}}` below `names`, up to its end. Adds each path
-/// with its alias. Returns whether another tree follows in the same braces.
+/// Reads a tree such as `a::{b, super::c::{self, d as e}}` below `names`, up to its end. Adds each
+/// path. Returns whether another tree follows in the same braces.
 fn expand<'a>(
+    module: &[&'a str],
     mut names: Vec<&'a str>,
     tokens: &mut slice::Iter<'a, Token>,
     paths: &mut Vec<Path<'a>>,
 ) -> bool {
-    let (mut alias, mut last) = ("", "");
+    let (mut alias, mut last) = (None, "::");
     while let Some(token) = tokens.next() {
         let text = token.text.as_str();
         match text {
-            "}" if last.is_empty() => return false,
-            "{" if last == "::" || last.is_empty() => {
-                while expand(names.clone(), tokens, paths) {}
-                names.clear();
+            "}" if last == "::" => return false,
+            "{" if last == "::" => while expand(module, names.clone(), tokens, paths) {},
+            "as" => alias = tokens.next().map(|token| token.text.as_str()),
+            "crate" => names.clear(),
+            "super" => {
+                if names == [RELATIVE] {
+                    names = module.to_vec();
+                }
+                names.pop();
             }
-            "as" => alias = tokens.next().map_or("", |token| &token.text),
-            "::" => {}
-            name if last == "::" || last.is_empty() => names.push(name),
+            "::" | "self" | "*" | "$" => {}
+            name if last == "::" => names.push(name),
             _ => {
-                paths.extend((!names.is_empty() && !last.is_empty()).then_some((names, alias)));
+                let name = alias.or(names.last().copied()).unwrap_or_default();
+                paths.extend((last != "{").then_some((names, name)));
                 return text == ",";
             }
         }

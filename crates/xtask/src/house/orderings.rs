@@ -5,19 +5,9 @@
 //! function. This check cannot verify that the comment is true; reviewers and loom must.
 
 use super::source::{Source, is_comment};
-use super::{Repo, crate_of, violation};
+use super::{Repo, violation};
 
-const CRATES: [&str; 9] = [
-    "policy",
-    "sync",
-    "deque",
-    "share",
-    "machine",
-    "core",
-    "tidegate",
-    "orx",
-    "rayon-core",
-];
+const CRATES: &str = "policy sync deque share machine core tidegate orx rayon-core";
 
 const NAMES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
@@ -29,8 +19,14 @@ const WORDS: usize = 3;
 
 /// Finds orderings outside tests that no comment explains.
 pub fn check(repo: &Repo) -> Vec<String> {
-    let runs = |source: &&Source| crate_of(&source.path).is_some_and(|it| CRATES.contains(&it));
-    repo.sources.iter().filter(runs).flat_map(file).collect()
+    let crates = CRATES.split(' ').map(|name| format!("crates/{name}/src/"));
+    crates
+        .flat_map(|folder| {
+            repo.below(&folder)
+                .flat_map(|it| file(it.1))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn file(source: &Source) -> Vec<String> {
@@ -40,10 +36,7 @@ fn file(source: &Source) -> Vec<String> {
         is_import = token.text == "use" || is_import && token.text != ";";
         let at = token.lines[0] - 1;
         if NAMES.contains(&&*token.text) && !is_import && !is_explained(&lines, at) {
-            let advice = format!(
-                "say what {} pairs with, or why nothing is needed",
-                token.text
-            );
+            let advice = "say what it pairs with, or why nothing is needed";
             found.push(violation(&source.path, at + 1, advice));
         }
     }
@@ -59,8 +52,8 @@ fn is_explained(lines: &[&str], at: usize) -> bool {
     let first = head(lines, at.saturating_sub(REACH).max(floor)).max(floor);
     let comments = lines[first..=at]
         .iter()
-        .filter_map(|line| line.split_once("//"));
-    let words = comments.flat_map(|(_, comment)| comment.split(|c: char| !c.is_alphanumeric()));
+        .filter_map(|it| it.split_once("//"));
+    let words = comments.flat_map(|it| it.1.split(|c: char| !c.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).count() >= WORDS
 }
 

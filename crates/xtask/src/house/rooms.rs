@@ -44,20 +44,16 @@ pub fn cycles(repo: &Repo) -> Vec<String> {
 
 /// Finds imports from a room to a room on a higher floor, and files that have no room.
 pub fn floors(repo: &Repo) -> Vec<String> {
-    let of = |(heading, folder): &(&str, &str)| {
-        floors_of(repo, folder, section(repo.text(PAGE), heading))
-    };
-    HOUSES.iter().flat_map(of).collect()
+    let page = repo.text(PAGE);
+    let of = |(heading, folder)| floors_of(repo, folder, section(page, heading));
+    HOUSES.into_iter().flat_map(of).collect()
 }
 
 /// Finds these violations in the crate whose sources are below `folder`.
 fn floors_of(repo: &Repo, folder: &str, table: &str) -> Vec<String> {
     let rooms = rows(table).filter_map(|(_, [floor, name, files, _])| {
-        Some(Room {
-            floor: floor.parse().ok()?,
-            name,
-            files: quoted(files),
-        })
+        let (floor, files) = (floor.parse().ok()?, quoted(files));
+        Some(Room { floor, name, files })
     });
     let rooms: Vec<Room> = rooms.collect();
     let room_of = |file: &str| {
@@ -76,9 +72,8 @@ fn floors_of(repo: &Repo, folder: &str, table: &str) -> Vec<String> {
         (there.floor > here.floor).then_some((from, advice))
     });
     let found = homeless.chain(rising);
-    found
-        .map(|(file, advice)| violation(&format!("{folder}{file}"), 1, advice))
-        .collect()
+    let violation = |(file, advice)| violation(&format!("{folder}{file}"), 1, advice);
+    found.map(violation).collect()
 }
 
 #[cfg(test)]
