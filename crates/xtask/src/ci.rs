@@ -10,8 +10,9 @@ use anyhow::Context;
 
 use crate::command::{Cmd, has_toolchain, in_turn, rustup};
 use crate::step::{Outcome, Tally};
+use crate::suites::{self, Kind};
 use crate::workspace::{WORKSPACE, folder, is_published, scratch};
-use crate::{beside, build_time, house, loom, mutants, nightly, rayon};
+use crate::{beside, build_time, house, mutants, rayon};
 
 /// How long a check takes once everything is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,10 +64,10 @@ pub const STEPS: &[Step] = &[
     Step(Hours, "clippy behind sync", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib \
         -p tidegate-policy -p tidegate-deque -p tidegate-share -p tidegate-machine -p tidegate-core -p tidegate -- \
         --no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods")),
-    Step(Hours, "loom", Table(|tally| loom::run(tally, None, false))),
+    Step(Hours, "loom", Table(|tally| suites::run(tally, Kind::Loom, None, false))),
     Step(Hours, "mutants", Table(|tally| mutants::run(tally, None))),
-    Step(Hours, "miri", Table(|tally| nightly::miri(tally, false))),
-    Step(Hours, "tsan", Table(nightly::tsan)),
+    Step(Hours, "miri", Table(|tally| suites::run(tally, Kind::Miri, None, false))),
+    Step(Hours, "tsan", Table(|tally| suites::run(tally, Kind::Tsan, None, false))),
 ];
 
 /// Other targets, each with the packages that are type-checked for it. Some dependencies of the
@@ -79,22 +80,20 @@ const TARGETS: [(&str, &str); 5] = [
     ("wasm32-unknown-unknown", "-p tidegate"),
 ];
 
-/// Runs all checks that take at most this long.
-pub fn every(tally: &mut Tally, quick: bool, full: bool) {
+/// Runs all checks that take at most as long as wanted, or only one.
+pub fn run(tally: &mut Tally, only: Option<&str>, quick: bool, full: bool) {
     let most = match (quick, full) {
         (true, _) => Seconds,
         (false, false) => Minutes,
         (false, true) => Hours,
     };
-    let steps = STEPS.iter().filter(|step| step.0 <= most);
-    steps.for_each(|step| run(tally, step));
-}
-
-pub fn run(tally: &mut Tally, Step(_, name, check): &Step) {
-    match check {
-        Cargo(line) => _ = tally.run(name, || in_turn([Cmd::cargo(line)], "")),
-        One(check) => _ = tally.run(name, check),
-        Table(run) => run(tally),
+    for Step(cost, name, check) in STEPS {
+        match check {
+            _ if only.map_or(*cost > most, |only| only != *name) => {}
+            Cargo(line) => _ = tally.run(name, || in_turn([Cmd::cargo(line)], "")),
+            One(check) => _ = tally.run(name, check),
+            Table(run) => run(tally),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The project's own checks, run locally and in CI. `cargo run -p xtask -- ci` runs every check
 //! that a change must pass. The other subcommands run one kind of check, some with larger budgets.
-//! Tables list what is checked: `ci::STEPS`, the crates in `ARCHITECTURE.md`, `loom::GROUPS`,
-//! `nightly::SUITES`, the patches in `crates/xtask/mutants`, `rayon::SUITES` and `soak::SOAKS`.
+//! Tables list what is checked: `ci::STEPS`, the crates in `ARCHITECTURE.md`, `suites::SUITES`,
+//! `rayon::SUITES`, and the patches in `crates/xtask/mutants`.
 //!
 //! xtask does not run the ordinary tests; run those with `cargo test --workspace`. xtask writes
 //! only below the target folder.
@@ -14,12 +14,10 @@ mod ci;
 mod command;
 mod house;
 mod libtest;
-mod loom;
 mod mutants;
-mod nightly;
 mod rayon;
-mod soak;
 mod step;
+mod suites;
 mod workspace;
 
 use std::env;
@@ -30,9 +28,8 @@ use clap::Parser;
 use clap::builder::PossibleValuesParser;
 
 use crate::ci::STEPS;
-use crate::loom::GROUPS;
-use crate::soak::SOAKS;
 use crate::step::Tally;
+use crate::suites::Kind;
 use crate::workspace::WORKSPACE;
 
 /// The checks of the Tidegate workspace.
@@ -42,7 +39,7 @@ enum Task {
     /// The checks that a change must pass, one line each. Takes minutes.
     Ci {
         /// This check alone.
-        #[arg(value_parser = names(STEPS, |step| step.1))]
+        #[arg(value_parser = PossibleValuesParser::new(STEPS.iter().map(|step| step.1)))]
         step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
@@ -58,7 +55,7 @@ enum Task {
     /// The loom models, or one group of them.
     Loom {
         /// The group.
-        #[arg(value_parser = names(GROUPS, |group| group.name))]
+        #[arg(value_parser = suites::names(Kind::Loom))]
         group: Option<String>,
         /// With the bounds for a night.
         #[arg(long)]
@@ -82,14 +79,9 @@ enum Task {
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
-        #[arg(value_parser = names(SOAKS, |soak| soak.0))]
+        #[arg(value_parser = suites::names(Kind::Soak))]
         name: Option<String>,
     },
-}
-
-/// Returns a parser of the names in a table.
-fn names<T>(rows: &'static [T], name: fn(&T) -> &'static str) -> PossibleValuesParser {
-    PossibleValuesParser::new(rows.iter().map(name))
 }
 
 fn main() -> Result<ExitCode> {
@@ -102,23 +94,15 @@ fn main() -> Result<ExitCode> {
 fn carry_out(task: &Task) -> bool {
     let tally = &mut Tally::default();
     match task {
-        Task::Ci {
-            step: Some(name), ..
-        } => {
-            let steps = STEPS.iter().filter(|step| step.1 == name);
-            steps.for_each(|step| ci::run(tally, step));
-        }
-        Task::Ci { quick, full, .. } => ci::every(tally, *quick, *full),
-        Task::House => {
-            tally.run("house", house::check);
-        }
+        Task::Ci { step, quick, full } => ci::run(tally, step.as_deref(), *quick, *full),
+        Task::House => _ = tally.run("house", house::check),
         Task::BuildTime => build_time::run(tally),
-        Task::Loom { group, full } => loom::run(tally, group.as_deref(), *full),
-        Task::Miri { full } => nightly::miri(tally, *full),
-        Task::Tsan => nightly::tsan(tally),
+        Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), *full),
+        Task::Miri { full } => suites::run(tally, Kind::Miri, None, *full),
+        Task::Tsan => suites::run(tally, Kind::Tsan, None, false),
         Task::Mutants { name } => mutants::run(tally, name.as_deref()),
         Task::Rayon => rayon::run(tally),
-        Task::Soak { name } => soak::run(tally, name.as_deref()),
+        Task::Soak { name } => suites::run(tally, Kind::Soak, name.as_deref(), true),
     }
     tally.close()
 }

@@ -24,9 +24,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::beside::files;
 use crate::command::{Cmd, apply_patch, in_turn};
+use crate::libtest;
 use crate::step::{Outcome, Tally};
+use crate::suites::Kind;
 use crate::workspace::scratch;
-use crate::{libtest, loom, nightly};
 
 const FOLDER: &str = "crates/xtask/mutants/";
 
@@ -62,11 +63,11 @@ impl Mutant {
         apply_patch(option, &format!("{FOLDER}{}.patch", self.name))
     }
 
-    /// Makes sure that the test's tool is there.
-    fn ready(&self) -> Result<()> {
-        match self.fails[0].as_str() {
-            "miri" => nightly::ready("miri rust-src"),
-            _ => Ok(()),
+    fn kind(&self) -> Kind {
+        if self.fails[0] == "miri" {
+            Kind::Miri
+        } else {
+            Kind::Loom
         }
     }
 
@@ -75,8 +76,14 @@ impl Mutant {
     fn cargo_test(&self, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
         let command = match tool {
-            "loom" => loom::command(package, argument),
-            _ => nightly::miri_test(package, NEVER_PREEMPT).args(["--test", argument]),
+            "miri" => {
+                let cargo = Kind::Miri.cargo(&format!("-p {package} --test {argument}"));
+                cargo.env("MIRIFLAGS", NEVER_PREEMPT)
+            }
+            _ => {
+                let cargo = Kind::Loom.cargo(&format!("-p {package}"));
+                cargo.env("LOOM_MAX_PREEMPTIONS", argument)
+            }
         };
         let command = command.within(scratch(TREE)).args(args);
         let command = command.args(["--", "--nocapture", "--exact", test]);
@@ -125,14 +132,14 @@ pub fn run(tally: &mut Tally, only: Option<&str>) {
     for mutant in &mutants {
         passes.entry(&mutant.fails).or_insert_with(|| {
             tally.run(&mutant.fails[3], || {
-                mutant.ready()?;
+                mutant.kind().ready()?;
                 libtest::pass(mutant.cargo_test(&[]))
             })
         });
     }
     for mutant in &mutants {
         tally.run(&format!("mutant {}", mutant.name), || {
-            mutant.ready()?;
+            mutant.kind().ready()?;
             ensure!(
                 passes[&mutant.fails],
                 "the test does not pass without the mutant"

@@ -36,13 +36,13 @@ const DEPENDENT: &str = "benches/iter/stock";
 /// one.
 struct Suite(&'static str, &'static str, [usize; 2]);
 
-/// Waiting threads of our rayon-core run only tasks that they are waiting for, so the end of an inner
-/// scope runs no task of the outer one, as the four tests called `mixed` expect. They fail unless
+/// Waiting threads of our rayon-core run only tasks that they are waiting for. Four tests, which are
+/// called `mixed`, expect the end of an inner scope to run a task of the outer one. They fail unless
 /// waiting threads may help any.
 #[rustfmt::skip]
 const SUITES: &[Suite] = &[
-    Suite("rayon-core tests", "-p rayon-core-tests --tests -- --skip test::mixed_lifo --skip test::mixed_fifo", [103, 0]),
-    Suite("rayon-core tests that differ", "-p rayon-core-tests --test units -- test::mixed_lifo test::mixed_fifo", [0, 4]),
+    Suite("rayon-core tests", "-p rayon-core-tests --tests -- --skip scope::test::mixed_lifo --skip scope::test::mixed_fifo", [103, 0]),
+    Suite("rayon-core tests that differ", "-p rayon-core-tests --test units -- scope::test::mixed_lifo scope::test::mixed_fifo", [0, 4]),
     Suite("with waits that help anybody", "TIDEGATE_WAIT=help-any -p rayon-core-tests --test units", [98, 0]),
     Suite("rayon-core doc tests", "-p rayon-core-tests --doc", [27, 0]),
     Suite("rayon tests", "-p rayon --tests", [332, 0]),
