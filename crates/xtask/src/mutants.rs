@@ -64,10 +64,9 @@ impl Mutant {
     }
 
     fn kind(&self) -> Kind {
-        if self.fails[0] == "miri" {
-            Kind::Miri
-        } else {
-            Kind::Loom
+        match self.fails[0].as_str() {
+            "miri" => Kind::Miri,
+            _ => Kind::Loom,
         }
     }
 
@@ -75,15 +74,12 @@ impl Mutant {
     /// the test program.
     fn cargo_test(&self, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
-        let command = match tool {
-            "miri" => {
-                let cargo = Kind::Miri.cargo(&format!("-p {package} --test {argument}"));
-                cargo.env("MIRIFLAGS", NEVER_PREEMPT)
+        let command = match self.kind() {
+            Kind::Miri => {
+                let programs = format!("-p {package} --test {argument}");
+                Kind::Miri.cargo(&programs, NEVER_PREEMPT)
             }
-            _ => {
-                let cargo = Kind::Loom.cargo(&format!("-p {package}"));
-                cargo.env("LOOM_MAX_PREEMPTIONS", argument)
-            }
+            kind => kind.cargo(&format!("-p {package}"), argument),
         };
         let command = command.within(scratch(TREE)).args(args);
         let command = command.args(["--", "--nocapture", "--exact", test]);
@@ -98,11 +94,9 @@ impl Mutant {
 fn mutants(only: Option<&str>) -> Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
     for file in files()? {
-        let Some(name) = file.strip_prefix(FOLDER) else {
-            continue;
-        };
+        let name = file.strip_prefix(FOLDER).unwrap_or_default();
         let name = name.trim_end_matches(".patch");
-        if only.is_none_or(|only| only == name) {
+        if !name.is_empty() && only.is_none_or(|only| only == name) {
             let mutant = Mutant::parse(name, &fs::read_to_string(&file)?);
             let advice = || format!("{file}: no title or no line `Fails: ..`");
             mutants.push(mutant.with_context(advice)?);
@@ -140,10 +134,8 @@ pub fn run(tally: &mut Tally, only: Option<&str>) {
     for mutant in &mutants {
         tally.run(&format!("mutant {}", mutant.name), || {
             mutant.kind().ready()?;
-            ensure!(
-                passes[&mutant.fails],
-                "the test does not pass without the mutant"
-            );
+            let passes = passes[&mutant.fails];
+            ensure!(passes, "the test does not pass without the mutant");
             mutant.patch("--verbose").within(scratch(TREE)).succeed()?;
             let outcome = check(mutant);
             mutant.patch("--reverse").within(scratch(TREE)).succeed()?;
@@ -174,12 +166,10 @@ fn check(mutant: &Mutant) -> Outcome {
 fn judge(title: &str, (success, text): (bool, String)) -> Outcome {
     ensure!(
         !success,
-        "{text}\nUNCAUGHT: the test passes with the mutant: {title}"
+        "{text}\nUNCAUGHT: the test passes with it: {title}"
     );
-    ensure!(
-        text.contains("running 1 test"),
-        "{text}\nno test was started: {title}"
-    );
+    let started = text.contains("running 1 test");
+    ensure!(started, "{text}\nno test was started: {title}");
     let is_message =
         |line: &str| line.contains("panicked at") || line.contains("Undefined Behavior");
     let lines: Vec<&str> = text.lines().skip_while(|line| !is_message(line)).collect();
