@@ -13,12 +13,11 @@ use crate::step::Outcome;
 pub fn count(output: &str, result: &str) -> usize {
     let lines = output
         .lines()
-        .filter_map(|line| line.split_once("test result: "));
-    let counts = lines.flat_map(|(_, counts)| counts.split([';', '.']));
-    let counts = counts.filter_map(|count| count.trim().strip_suffix(result));
-    counts
-        .filter_map(|count| count.trim().parse::<usize>().ok())
-        .sum()
+        .filter_map(|it| it.split_once("test result: "));
+    let counts = lines.flat_map(|it| it.1.split([';', '.']));
+    let counts =
+        counts.filter_map(|it| it.trim().strip_suffix(result)?.trim().parse::<usize>().ok());
+    counts.sum()
 }
 
 /// Runs a test command that must run at least one test and pass.

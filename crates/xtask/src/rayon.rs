@@ -64,9 +64,8 @@ pub fn run(tally: &mut Tally) {
 /// Lays out the workspace, and builds its tests.
 fn build() -> Outcome {
     let mut metadata = MetadataCommand::new();
-    metadata
-        .current_dir(DEPENDENT)
-        .other_options(["--locked".to_string()]);
+    metadata.current_dir(DEPENDENT);
+    metadata.other_options(["--locked".to_string()]);
     let packages = metadata.exec()?.packages;
     let mut versions = Vec::new();
     for (name, copy) in [("rayon", "rayon"), ("rayon-core", "core")] {

@@ -8,17 +8,14 @@ use super::{Repo, violation};
 /// Finds pages that do not show their example.
 pub fn check(repo: &Repo) -> Vec<String> {
     let mut found = Vec::new();
-    for (path, text) in repo
-        .texts
-        .iter()
-        .filter(|(path, _)| path.contains("/examples/"))
-    {
+    let examples = repo.texts.iter().filter(|it| it.0.contains("/examples/"));
+    for (path, text) in examples {
         let (head, body) = text.split_once("\n\n").unwrap_or_default();
-        let page = head.split('`').find(|word| word.starts_with("docs/guide/"));
+        let page = head.split('`').find(|it| it.starts_with("docs/guide/"));
         // A program that needs arguments is not run.
         let shown = ["rust", "rust,no_run"].map(|kind| format!("```{kind}\n{body}```\n"));
-        if let Some(page) = page.filter(|page| !shown.iter().any(|it| repo.text(page).contains(it)))
-        {
+        let is_shown = |page| shown.iter().any(|it| repo.text(page).contains(it));
+        if let Some(page) = page.filter(|page| !is_shown(page)) {
             let advice = format!("show the program in {path}, without its first paragraph");
             found.push(violation(page, 1, advice));
         }

@@ -50,11 +50,10 @@ fn links(texts: &BTreeMap<String, String>) -> Vec<(&str, usize, String)> {
         for (at, line) in text.lines().enumerate() {
             in_code ^= line.trim_start().starts_with("```");
             let line: String = line.split('`').step_by(2).collect();
-            let defined = line
-                .split_once("]: ")
-                .filter(|_| line.starts_with('[') && !in_code);
-            let inline = line.split("](").skip(1).filter(|_| !in_code);
-            for rest in inline.chain(defined.map(|(_, rest)| rest)) {
+            let defined = line.split_once("]: ").filter(|_| line.starts_with('['));
+            let inline = line.split("](").skip(1);
+            let rests = inline.chain(defined.map(|(_, rest)| rest));
+            for rest in rests.filter(|_| !in_code) {
                 let target = rest.split([')', ' ']).next().unwrap_or_default();
                 links.push((path.as_str(), at + 1, target.to_string()));
             }

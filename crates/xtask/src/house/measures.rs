@@ -88,15 +88,10 @@ mod tests {
     #[test]
     fn numbers_may_only_fall() {
         let violations = |rust: usize, ways: usize| {
-            let numbers = [rust, 1, 2, 0, ways, 0];
-            let rows = MEASURES
-                .iter()
-                .zip(numbers)
-                .map(|it| format!("\n| {} | {} |", it.0.0, it.1));
-            let page = format!(
-                "## A task's way on\n`pool.rs`\n## Measures{}",
-                rows.collect::<String>()
-            );
+            let mut page = "## A task's way on\n`pool.rs`\n## Measures".to_string();
+            for ((name, _), number) in MEASURES.iter().zip([rust, 1, 2, 0, ways, 0]) {
+                page += &format!("\n| {name} | {number} |");
+            }
             let core = ("crates/core/src/pool.rs", "// memory\n\nlet memory = 1;\n");
             let upper = ("crates/tidegate/src/memory.rs", "mod memory;");
             check(&Repo::with(&[(PAGE, &page), core, upper])).len()

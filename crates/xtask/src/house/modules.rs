@@ -66,9 +66,8 @@ pub fn largest_cycle<'a>(imports: &Imports<'a>) -> Vec<&'a str> {
 /// Returns the names of a file's module, such as `worker` and `join`; none for the root.
 fn module(file: &str) -> Vec<&str> {
     let names = file.trim_end_matches(".rs").split('/');
-    names
-        .filter(|name| !["lib", "main", "mod"].contains(name))
-        .collect()
+    let own = |name: &&str| !["lib", "main", "mod"].contains(name);
+    names.filter(own).collect()
 }
 
 /// Returns the file of the innermost module that the path names.
@@ -161,8 +160,8 @@ fn expand<'a>(
 }
 
 /// Returns the names that a file at the root of a crate imports or exports.
-pub fn exports(tokens: &[Token]) -> impl Iterator<Item = &str> {
-    paths(&[], tokens).into_iter().map(|(_, name)| name)
+pub fn exports(tokens: &[Token]) -> Vec<&str> {
+    paths(&[], tokens).into_iter().map(|it| it.1).collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! is enough. The comment is on the same line, a few lines above in the same function, or above the
 //! function. This check cannot verify that the comment is true; reviewers and loom must.
 
-use super::source::{Source, is_comment};
-use super::{Repo, violation};
+use super::source::is_comment;
+use super::{Repo, crate_of, violation};
 
 const CRATES: &str = "policy sync deque share machine core tidegate orx rayon-core";
 
@@ -19,25 +19,17 @@ const WORDS: usize = 3;
 
 /// Finds orderings outside tests that no comment explains.
 pub fn check(repo: &Repo) -> Vec<String> {
-    let crates = CRATES.split(' ').map(|name| format!("crates/{name}/src/"));
-    crates
-        .flat_map(|folder| {
-            repo.below(&folder)
-                .flat_map(|it| file(it.1))
-                .collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-fn file(source: &Source) -> Vec<String> {
-    let lines: Vec<&str> = source.text.lines().collect();
     let (mut found, mut is_import) = (Vec::new(), false);
-    for token in &source.tokens {
-        is_import = token.text == "use" || is_import && token.text != ";";
-        let at = token.lines[0] - 1;
-        if NAMES.contains(&&*token.text) && !is_import && !is_explained(&lines, at) {
-            let advice = "say what it pairs with, or why nothing is needed";
-            found.push(violation(&source.path, at + 1, advice));
+    let is_checked = |path: &str| CRATES.split(' ').any(|name| crate_of(path) == Some(name));
+    for source in repo.sources.iter().filter(|it| is_checked(&it.path)) {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for token in &source.tokens {
+            is_import = token.text == "use" || is_import && token.text != ";";
+            let at = token.lines[0] - 1;
+            if NAMES.contains(&&*token.text) && !is_import && !is_explained(&lines, at) {
+                let advice = "say what it pairs with, or why nothing is needed";
+                found.push(violation(&source.path, at + 1, advice));
+            }
         }
     }
     found
