@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example primes -- run --below 10000000` runs the pieces on this machine, and
 //! `run --engine hq` on the workers of a HyperQueue server.
+//!
+//! The page `docs/guide/many-machines.md` explains it.
 
 use std::fmt;
 use std::process::ExitCode;

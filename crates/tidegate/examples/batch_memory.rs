@@ -1,4 +1,6 @@
 //! A batch of large items under a memory limit: `cargo run -p tidegate --example batch_memory`
+//!
+//! The page `docs/guide/batch-memory.md` explains it.
 
 use std::error::Error;
 use tidegate::Pool;

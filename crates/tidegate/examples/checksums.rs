@@ -1,4 +1,6 @@
 //! Prints a checksum of each block of a file: `cargo run -p tidegate --example checksums -- FILE`
+//!
+//! The page `docs/guide/stream.md` explains it.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,5 +1,7 @@
 //! Looks for an order of threads in which a test fails: two transfers take the locks of two
 //! accounts in opposite orders.
+//!
+//! The page `docs/guide/rare-orders.md` explains it.
 
 use tidegate::sync::Mutex;
 use tidegate::{Pool, testing};

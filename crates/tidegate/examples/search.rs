@@ -1,4 +1,6 @@
 //! Finds one way to place N queens: `cargo run -p tidegate --example search -- N`
+//!
+//! The page `docs/guide/search.md` explains it.
 
 use std::env;
 use std::ops::Range;

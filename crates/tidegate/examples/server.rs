@@ -1,4 +1,6 @@
 //! A server whose requests block and then compute: `cargo run -p tidegate --example server`
+//!
+//! The page `docs/guide/server.md` explains it.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

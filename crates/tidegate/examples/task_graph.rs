@@ -1,4 +1,6 @@
 //! Builds units in the order of their dependencies: `cargo run -p tidegate --example task_graph`
+//!
+//! The page `docs/guide/task-graph.md` explains it.
 
 use tidegate::interval::{self, Failure, Interval};
 

@@ -1,4 +1,6 @@
 //! Counts the words of all files in a folder: `cargo run -p tidegate --example wordcount -- FOLDER`
+//!
+//! The page `docs/guide/word-count.md` explains it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,13 @@
 
 use std::fs;
 
+use anyhow::{Result, ensure};
+use procfs::process::Process;
+
 use crate::command::Cmd;
 use crate::house;
-use crate::step::{Outcome, Tally};
-use crate::workspace::Workspace;
+use crate::step::Tally;
+use crate::workspace::{WORKSPACE, scratch};
 
 /// What a program depends on: the name of the check, and the end of the program's manifest.
 const SUBJECTS: [(&str, &str); 3] = [
@@ -18,66 +21,48 @@ const SUBJECTS: [(&str, &str); 3] = [
     ("tidegate", "tidegate = { path = \"{crates}/tidegate\" }"),
 ];
 
-pub fn run(workspace: &Workspace, tally: &mut Tally) {
+pub fn run(tally: &mut Tally) {
     let mut rayons = None;
     for (name, dependencies) in SUBJECTS {
         tally.run(&format!("build {name}"), || {
-            let seconds = build(workspace, name, dependencies)?;
-            let rayons = *rayons.get_or_insert(seconds);
-            judge(workspace, name, seconds, seconds * 100.0 / rayons)
+            let seconds = build(name, dependencies)?;
+            let percent = seconds * 100.0 / *rayons.get_or_insert(seconds);
+            let found = format!("{seconds:.1} CPU seconds, {percent:.0} % of rayon's");
+            let measure = format!("CPU seconds to build {name}, in percent of rayon's");
+            let limit = house::limit(&fs::read_to_string(house::PAGE)?, &measure);
+            let most = limit.map_or(100, |(_, most)| most);
+            ensure!(percent <= most as f64, "{found}; at most {most} %");
+            Ok(found)
         });
     }
 }
 
-fn judge(workspace: &Workspace, name: &str, seconds: f64, percent: f64) -> Outcome {
-    let found = format!("{seconds:.1} CPU seconds, {percent:.0} % of rayon's");
-    let measure = format!("CPU seconds to build {name}, in percent of rayon's");
-    match house::limit(&workspace.read(house::PAGE)?, &measure) {
-        Some((_, most)) if percent > most as f64 => {
-            Err(format!("{found}, and at most {most} % may be").into())
-        }
-        _ => Ok(found),
-    }
-}
-
 /// Builds a program with these dependencies, and returns the CPU seconds.
-fn build(workspace: &Workspace, name: &str, dependencies: &str) -> Result<f64, String> {
-    let folder = workspace.scratch("build-time").join(name.replace(' ', "-"));
-    let crates = workspace.root.join("crates").display().to_string();
-    let dependencies = dependencies.replace("{crates}", &crates);
+fn build(name: &str, dependencies: &str) -> Result<f64> {
+    let folder = scratch("build-time").join(name.replace(' ', "-"));
+    let crates = WORKSPACE.workspace_root.join("crates");
+    let dependencies = dependencies.replace("{crates}", crates.as_str());
     let manifest = format!(
         "[package]\nname = \"dependent\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n{dependencies}\n"
     );
     let _ = fs::remove_dir_all(folder.join("target"));
-    fs::create_dir_all(folder.join("src"))
-        .and_then(|()| fs::write(folder.join("Cargo.toml"), manifest))
-        .and_then(|()| fs::write(folder.join("src/main.rs"), "fn main() {}\n"))
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
-    let cargo = |line: &str| {
-        let manifest = folder.join("Cargo.toml");
-        let cargo = Cmd::cargo(workspace, "build time", line);
-        cargo.args(["--manifest-path".as_ref(), manifest.as_os_str()])
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::write(folder.join("src/main.rs"), "fn main() {}\n")?;
+    let target = folder.join("target");
+    let cargo = |line| {
+        let cargo = Cmd::cargo(line).env("CARGO_TARGET_DIR", &target);
+        cargo.within(&folder)
     };
     // Downloads are not part of building.
     cargo("fetch").succeed()?;
     let before = cpu_seconds_of_children()?;
-    let target = folder.join("target");
-    cargo("build --release")
-        .env("CARGO_TARGET_DIR", target)
-        .succeed()?;
+    cargo("build --release").succeed()?;
     Ok(cpu_seconds_of_children()? - before)
 }
 
 /// Returns the CPU seconds of the processes that this one has started and that have ended.
-fn cpu_seconds_of_children() -> Result<f64, String> {
-    const FILE: &str = "/proc/self/stat";
-    /// The kernel shows times to programs in this unit on every architecture.
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let text = fs::read_to_string(FILE).map_err(|error| format!("{FILE}: {error}"))?;
-    // The second field, the program's name in parentheses, may contain blanks.
-    let fields = text.rsplit(')').next().unwrap_or_default();
-    let times = fields.split_whitespace().skip(13).take(2);
-    let ticks: Option<f64> = times.map(|time| time.parse::<f64>().ok()).sum();
-    let ticks = ticks.ok_or_else(|| format!("{FILE} has no times of children: {text}"))?;
-    Ok(ticks / TICKS_PER_SECOND)
+fn cpu_seconds_of_children() -> Result<f64> {
+    let stat = Process::myself()?.stat()?;
+    Ok((stat.cutime + stat.cstime) as f64 / procfs::ticks_per_second() as f64)
 }

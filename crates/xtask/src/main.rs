@@ -1,8 +1,7 @@
 //! The project's own checks, run locally and in CI. `cargo run -p xtask -- ci` runs every check
 //! that a change must pass. The other subcommands run one kind of check, some with larger budgets.
-//! Tables list what is checked: `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`,
-//! `loom::GROUPS`, `nightly::SUITES`, the patches in `crates/xtask/mutants`, `rayon::table::SUITES`
-//! and `soak::SOAKS`.
+//! Tables list what is checked: `ci::STEPS`, the crates in `ARCHITECTURE.md`, `suites::SUITES`,
+//! `rayon::SUITES`, and the patches in `crates/xtask/mutants`.
 //!
 //! xtask does not run the ordinary tests; run those with `cargo test --workspace`. xtask writes
 //! only below the target folder.
@@ -15,25 +14,23 @@ mod ci;
 mod command;
 mod house;
 mod libtest;
-mod loom;
 mod mutants;
-mod nightly;
 mod rayon;
-mod rustup;
-mod soak;
 mod step;
+mod suites;
 mod workspace;
 
+use std::env;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 
 use crate::ci::STEPS;
-use crate::loom::GROUPS;
-use crate::soak::SOAKS;
 use crate::step::Tally;
-use crate::workspace::Workspace;
+use crate::suites::Kind;
+use crate::workspace::WORKSPACE;
 
 /// The checks of the Tidegate workspace.
 #[derive(Parser)]
@@ -42,7 +39,7 @@ enum Task {
     /// The checks that a change must pass, one line each. Takes minutes.
     Ci {
         /// This check alone.
-        #[arg(value_parser = names(STEPS, |step| step.1))]
+        #[arg(value_parser = PossibleValuesParser::new(STEPS.iter().map(|step| step.1)))]
         step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
@@ -58,7 +55,7 @@ enum Task {
     /// The loom models, or one group of them.
     Loom {
         /// The group.
-        #[arg(value_parser = names(GROUPS, |group| group.name))]
+        #[arg(value_parser = suites::names(Kind::Loom))]
         group: Option<String>,
         /// With the bounds for a night.
         #[arg(long)]
@@ -82,47 +79,30 @@ enum Task {
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
-        #[arg(value_parser = names(SOAKS, |soak| soak.0))]
+        #[arg(value_parser = suites::names(Kind::Soak))]
         name: Option<String>,
     },
 }
 
-/// Returns a parser of the names in a table.
-fn names<T>(rows: &'static [T], name: fn(&T) -> &'static str) -> PossibleValuesParser {
-    PossibleValuesParser::new(rows.iter().map(name))
-}
-
-fn main() -> ExitCode {
+fn main() -> Result<ExitCode> {
     let task = Task::parse();
-    match Workspace::load().map(|workspace| carry_out(&task, &workspace)) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(trouble) => {
-            eprintln!("xtask: {trouble}");
-            ExitCode::FAILURE
-        }
-    }
+    env::set_current_dir(&WORKSPACE.workspace_root)?;
+    Ok(ExitCode::from(u8::from(!carry_out(&task))))
 }
 
 /// Returns whether everything passed.
-fn carry_out(task: &Task, workspace: &Workspace) -> bool {
-    let mut tally = Tally::default();
+fn carry_out(task: &Task) -> bool {
+    let tally = &mut Tally::default();
     match task {
-        Task::Ci { step, quick, full } => match step {
-            Some(name) => {
-                let steps = STEPS.iter().filter(|step| step.1 == name);
-                steps.for_each(|step| ci::run(workspace, &mut tally, step));
-            }
-            None => ci::every(workspace, &mut tally, *quick, *full),
-        },
-        Task::House => tally.run("house", || house::check(workspace)),
-        Task::BuildTime => build_time::run(workspace, &mut tally),
-        Task::Loom { group, full } => loom::run(workspace, &mut tally, group.as_deref(), *full),
-        Task::Miri { full } => nightly::miri(workspace, &mut tally, *full),
-        Task::Tsan => nightly::tsan(workspace, &mut tally),
-        Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
-        Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name } => soak::run(workspace, &mut tally, name.as_deref()),
+        Task::Ci { step, quick, full } => ci::run(tally, step.as_deref(), *quick, *full),
+        Task::House => _ = tally.run("house", house::check),
+        Task::BuildTime => build_time::run(tally),
+        Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), *full),
+        Task::Miri { full } => suites::run(tally, Kind::Miri, None, *full),
+        Task::Tsan => suites::run(tally, Kind::Tsan, None, false),
+        Task::Mutants { name } => mutants::run(tally, name.as_deref()),
+        Task::Rayon => rayon::run(tally),
+        Task::Soak { name } => suites::run(tally, Kind::Soak, name.as_deref(), true),
     }
     tally.close()
 }

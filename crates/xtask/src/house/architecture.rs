@@ -4,10 +4,10 @@
 //! Dependencies of tests are not restricted. Programs outside `crates/` may depend on anything and
 //! are not published.
 
-use cargo_metadata::{Dependency, DependencyKind, Package};
+use cargo_metadata::{DependencyKind, Package};
 
-use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, quoted, violation};
-use crate::workspace::is_published;
+use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, holds, quoted, rows, violation};
+use crate::workspace::{folder, is_published};
 
 /// A row of the table in ARCHITECTURE.md.
 struct Row<'a> {
@@ -21,62 +21,48 @@ struct Row<'a> {
 }
 
 pub fn check(repo: &Repo) -> Vec<String> {
-    let page = repo.text(PAGE).unwrap_or_default();
-    let rows: Vec<Row> = page.lines().filter_map(row).collect();
-    let known = |folder: &str| repo.packages.iter().any(|(other, _)| other == folder);
-    let folders = rows.iter().map(|row| format!("crates/{}", row.name));
-    let missing = folders.filter(|folder| !known(folder));
-    let missing = missing.map(|folder| violation(PAGE, 1, format!("there is no {folder}")));
-    let manifests = repo.texts.iter().filter_map(|(path, _)| {
-        let unknown = !known(path.strip_suffix("/Cargo.toml")?);
-        unknown.then(|| violation(path, 1, "make it a member or a row of beside::BESIDE"))
+    let page = repo.text(PAGE);
+    let crates = crates(page);
+    let known = |name: &str| {
+        let mut folders = repo.packages.iter().map(folder);
+        folders.any(|folder| crate_of(&folder) == Some(name))
+    };
+    let missing = crates.iter().filter(|row| !known(row.name));
+    let missing = missing.map(|row| violation(PAGE, 1, format!("there is no {}", row.name)));
+    let packages = repo.packages.iter().flat_map(|package| {
+        let folder = folder(package);
+        let found = manifest(crate_of(&folder), package, &crates).into_iter();
+        found.map(move |advice| violation(&format!("{folder}/Cargo.toml"), 1, advice))
     });
-    let packages = repo.packages.iter().flat_map(|(folder, package)| {
-        let path = format!("{folder}/Cargo.toml");
-        let found = manifest(crate_of(&path), package, &rows).into_iter();
-        found.map(move |advice| violation(&path, 1, advice))
-    });
-    let found = missing.chain(manifests).chain(packages);
-    found.chain(map(repo)).collect()
+    missing.chain(packages).chain(named(repo)).collect()
 }
 
-/// Finds names of files that don't exist.
-fn map(repo: &Repo) -> Vec<String> {
-    let page = repo.text(PAGE).unwrap_or_default();
-    // The files and folders that the page names in inline code.
-    let names = page.lines().enumerate().flat_map(|(at, line)| {
-        let words = quoted(line).into_iter();
-        let paths = words.filter(|word| word.ends_with(".rs") || word.ends_with('/'));
-        paths.map(move |word| (at + 1, word))
-    });
-    let names: Vec<(usize, &str)> = names.collect();
-    let is_or_holds = |name: &str, file: &str| {
-        if name.ends_with('/') {
-            file.starts_with(name)
-        } else {
-            file == name
-        }
-    };
+/// Finds names of files and folders in the page's inline code that don't exist.
+fn named(repo: &Repo) -> impl Iterator<Item = String> {
+    let lines = repo.text(PAGE).lines().enumerate();
+    let names = lines.flat_map(|(at, line)| quoted(line).into_iter().map(move |name| (at, name)));
+    let paths = names.filter(|(_, name)| name.ends_with(".rs") || name.ends_with('/'));
     let exists = |name: &str| {
         let below = ["", CORE, TIDEGATE].map(|folder| format!("{folder}{name}"));
-        let mut paths = repo.texts.iter().map(|(path, _)| path);
-        paths.any(|path| below.iter().any(|name| is_or_holds(name, path)))
+        let mut paths = repo.texts.keys();
+        paths.any(|path| below.iter().any(|name| holds(name, path)))
     };
-    let missing = names.iter().filter(|(_, name)| !exists(name));
-    let missing = missing.map(|(line, name)| violation(PAGE, *line, format!("there is no {name}")));
-    missing.collect()
+    let missing = paths.filter(move |(_, name)| !exists(name));
+    missing.map(|(at, name)| violation(PAGE, at + 1, format!("there is no {name}")))
 }
 
-fn row(line: &str) -> Option<Row<'_>> {
-    let [_, name, _, imports, others, _, _] = line.split('|').collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    Some(Row {
-        name: name.split('`').nth(1)?,
-        imports: quoted(imports),
-        any: others.trim_start().starts_with("any"),
-        listed: quoted(others),
-    })
+fn crates(page: &str) -> Vec<Row<'_>> {
+    let rows = rows(page).filter_map(|(_, [name, _, imports, others, _])| {
+        let (name, imports) = (name.split('`').nth(1)?, quoted(imports));
+        let (any, listed) = (others.starts_with("any"), quoted(others));
+        Some(Row {
+            name,
+            imports,
+            any,
+            listed,
+        })
+    });
+    rows.collect()
 }
 
 /// Returns the errors in the manifest of the crate `name`, or of a program outside `crates/`.
@@ -90,25 +76,22 @@ fn manifest(name: Option<&str>, package: &Package, rows: &[Row]) -> Vec<String> 
     };
     let used = package.dependencies.iter();
     let used = used.filter(|used| used.kind != DependencyKind::Development);
-    let forbidden = used.filter(|used| !allowed(row, rows, used));
+    let forbidden = used.filter(|it| !allowed(row, rows, &it.name, it.path.is_some(), it.optional));
     let forbidden = forbidden.map(|used| format!("{name} may not use {}, see {PAGE}", used.name));
     let expected = package_of(name);
     let misnamed = (package.name != expected).then(|| format!("call this package {expected}"));
     forbidden.chain(misnamed).collect()
 }
 
-fn allowed(row: &Row, rows: &[Row], used: &Dependency) -> bool {
-    // A package in the registry may have the same name as a crate here.
-    let is_ours = |name: &str| used.path.is_some() && package_of(name) == used.name;
-    if rows.iter().any(|other| is_ours(other.name)) {
-        return row.imports.iter().any(|name| is_ours(name));
+/// Whether the crate may depend on the package `used`, which is in this repository if `here`: a
+/// package in the registry may have the same name as a crate here.
+fn allowed(row: &Row, rows: &[Row], used: &str, here: bool, optional: bool) -> bool {
+    let is_it = |name: &str| package_of(name) == used;
+    if here && rows.iter().any(|other| is_it(other.name)) {
+        return row.imports.iter().any(|name| is_it(name));
     }
-    let listed = row.listed.contains(&used.name.as_str());
-    if row.any {
-        !listed || used.optional
-    } else {
-        listed
-    }
+    let listed = row.listed.contains(&used);
+    if row.any { !listed || optional } else { listed }
 }
 
 fn package_of(name: &str) -> String {
@@ -121,59 +104,32 @@ fn package_of(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    const TABLE: &str = "| crate | purpose | may import | packages of others | largest cycle |\n\
-        | `sync` | x | nothing | `libc` | 0 |\n| `deque` | x | `sync` | nothing | 0 |\n\
+    const TABLE: &str = "| `sync` | x | nothing | `libc` | 0 |\n| `deque` | x | `sync` | nothing | 0 |\n\
         | `sim` | x | nothing | any, but only optionally `rayon` | 0 |\n";
 
-    /// Returns the number of violations if the crate `name` depends on this package. The package is
-    /// in this repository if `here`, otherwise in a registry.
-    fn violations(name: &str, used: &str, here: bool, optional: bool, kind: &str) -> usize {
-        let dependency = json!({
-            "name": used, "req": "*", "kind": kind, "optional": optional, "features": [],
-            "uses_default_features": true, "path": here.then_some("/a"),
-        });
-        let package = json!({
-            "name": package_of(name), "version": "0.1.0", "id": "a", "targets": [],
-            "features": {}, "manifest_path": "/a", "dependencies": [dependency],
-        });
-        let package = serde_json::from_value(package).unwrap();
-        let rows: Vec<Row> = TABLE.lines().filter_map(row).collect();
-        manifest(Some(name), &package, &rows).len()
-    }
-
     #[test]
-    fn crates_import_what_their_row_names() {
-        let on = |name, used, kind| violations(name, used, true, false, kind);
-        assert_eq!(on("deque", "tidegate-sync", "normal"), 0);
-        assert_eq!(on("sync", "tidegate-deque", "normal"), 1);
-        assert_eq!(on("sync", "tidegate-deque", "dev"), 0);
-        assert_eq!(on("cellar", "tidegate-deque", "dev"), 1, "has no row");
-    }
-
-    #[test]
-    fn external_packages_are_listed_or_optional() {
-        let on = |name, used, optional| violations(name, used, false, optional, "normal");
-        assert_eq!(on("sync", "libc", false) + on("sim", "libc", false), 0);
-        assert_eq!(on("deque", "libc", false), 1);
-        assert_eq!(on("sim", "rayon", true), 0);
-        assert_eq!(on("sim", "rayon", false), 1);
-    }
-
-    #[test]
-    fn manifests_and_rows_belong_together() {
-        let files = [(PAGE, TABLE), ("tools/a/Cargo.toml", "")];
-        assert_eq!(check(&Repo::of(&files)).len(), 1 + 3);
-    }
-
-    #[test]
-    fn named_files_exist() {
-        let violations = |page: &str| {
-            let files = [(PAGE, page), ("crates/tidegate/src/pool/end.rs", "")];
-            map(&Repo::of(&files)).len()
+    fn crates_use_what_their_row_names() {
+        let rows = crates(TABLE);
+        let [sync, deque, sim] = &rows[..] else {
+            panic!()
         };
-        assert_eq!(violations("`pool/end.rs`, `pool/`, `crates/`"), 0);
-        assert_eq!(violations("`pool/`, `sleep.rs`, `memory/`"), 2);
+        let may = |row, used, here, optional| allowed(row, &rows, used, here, optional);
+        assert!(may(deque, "tidegate-sync", true, false));
+        assert!(!may(deque, "tidegate-sync", false, false));
+        assert!(!may(sync, "tidegate-deque", true, false));
+        assert!(may(sync, "libc", false, false) && may(sim, "libc", false, false));
+        assert!(!may(deque, "libc", false, false));
+        assert!(may(sim, "rayon", false, true) && !may(sim, "rayon", false, false));
+    }
+
+    #[test]
+    fn manifests_and_files_exist() {
+        let page = format!("{TABLE}`pool/end.rs`, `pool/`, `crates/`, `sleep.rs`, `memory/`");
+        let files = [
+            (PAGE, page.as_str()),
+            ("crates/tidegate/src/pool/end.rs", ""),
+        ];
+        assert_eq!(check(&Repo::with(&files)).len(), 3 + 2);
     }
 }

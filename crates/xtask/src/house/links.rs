@@ -3,65 +3,60 @@
 //!
 //! rustdoc checks the links in Rust documentation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Repo, violation};
+use anyhow::bail;
+
+use super::{Repo, holds, texts, violation};
 use crate::command::Cmd;
-use crate::step::{Outcome, Stop};
-use crate::workspace::Workspace;
+use crate::step::{Outcome, Skipped};
 
 /// Finds links to files and headings that do not exist.
 pub fn check(repo: &Repo) -> Vec<String> {
-    let broken = links(repo).into_iter().filter_map(|(path, line, target)| {
-        let problem = problem(repo, path, &target)?;
-        Some(violation(path, line, problem))
-    });
-    broken.collect()
+    let check = |(path, line, target): (&str, usize, String)| {
+        Some(violation(path, line, problem(repo, path, &target)?))
+    };
+    links(&repo.texts).into_iter().filter_map(check).collect()
 }
 
 /// Fetches the linked pages. The check fails only if a server answers that a page does not exist.
-pub fn web(workspace: &Workspace) -> Outcome {
-    let repo = Repo::read(workspace)?;
-    let targets = links(&repo).into_iter().map(|(_, _, target)| target);
+pub fn web() -> Outcome {
+    let texts = texts()?;
+    let targets = links(&texts).into_iter().map(|(_, _, target)| target);
     let targets: BTreeSet<String> = targets.filter(|target| target.contains("://")).collect();
-    let curl = Cmd::new(workspace, "web links", "curl")
+    let curl = Cmd::new("curl")
         .args("--silent --location --max-time 20 --write-out".split(' '))
         .args(["%{http_code} %{url}\n"])
-        .args(
-            targets
-                .iter()
-                .flat_map(|url| ["--output", "/dev/null", url]),
-        );
+        .args(targets.iter().flat_map(|it| ["--output", "/dev/null", it]));
     // curl also fails if just one page does not answer.
-    let text = curl.run().map(|done| done.text).unwrap_or_default();
+    let text = curl.run().map(|(_, text)| text).unwrap_or_default();
     let answers = text.lines().skip(1).filter_map(|line| line.split_once(' '));
     let answers = answers.filter(|(code, target)| *code != "000" && targets.contains(*target));
     let (broken, fine): (Vec<_>, Vec<_>) =
         answers.partition(|(code, _)| ["404", "410"].contains(code));
     match (fine.len(), broken.len()) {
-        (0, 0) => Err(Stop::Skipped("no network".to_string())),
+        (0, 0) => bail!(Skipped("no network".to_string())),
         (many, 0) => Ok(format!("{many} of {} answer", targets.len())),
-        _ => Err(format!("{broken:#?}").into()),
+        _ => bail!("{broken:#?}"),
     }
 }
 
 /// Returns the links of all pages, except those in code: the page, the line, and the target of
 /// `[text](target "title")` or `[name]: target`.
-fn links(repo: &Repo) -> Vec<(&str, usize, String)> {
+fn links(texts: &BTreeMap<String, String>) -> Vec<(&str, usize, String)> {
     let mut links = Vec::new();
-    for (path, text) in repo.texts.iter().filter(|(path, _)| path.ends_with(".md")) {
+    for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".md")) {
         let mut in_code = false;
         for (at, line) in text.lines().enumerate() {
             in_code ^= line.trim_start().starts_with("```");
             let line: String = line.split('`').step_by(2).collect();
             let defined = line.split_once("]: ").filter(|_| line.starts_with('['));
-            let rests = line
-                .split("](")
-                .skip(1)
-                .chain(defined.map(|(_, rest)| rest));
-            let targets = rests.filter_map(|rest| rest.split([')', ' ']).next());
-            let targets = targets.filter(|_| !in_code);
-            links.extend(targets.map(|target| (path.as_str(), at + 1, target.to_string())));
+            let inline = line.split("](").skip(1);
+            let rests = inline.chain(defined.map(|(_, rest)| rest));
+            for rest in rests.filter(|_| !in_code) {
+                let target = rest.split([')', ' ']).next().unwrap_or_default();
+                links.push((path.as_str(), at + 1, target.to_string()));
+            }
         }
     }
     links
@@ -85,13 +80,12 @@ fn problem(repo: &Repo, from: &str, target: &str) -> Option<String> {
         }
     }
     let path = parts.join("/");
-    let is_it = |other: &str| other == path || other.starts_with(&format!("{path}/"));
-    if !repo.texts.iter().any(|(other, _)| is_it(other)) {
+    let is_it = |other: &str| other == path || holds(&format!("{path}/"), other);
+    if !repo.texts.keys().any(|other| is_it(other)) {
         return Some(format!("there is no {path}"));
     }
-    let text = repo.text(&path).unwrap_or_default();
-    let mut titles = text.lines().filter(|line| line.starts_with('#'));
-    let known = heading.is_empty() || titles.any(|title| anchor(title) == heading);
+    let is_it = |line: &str| line.starts_with('#') && anchor(line) == heading;
+    let known = heading.is_empty() || repo.text(&path).lines().any(is_it);
     (!known).then(|| format!("{path} has no heading #{heading}"))
 }
 
@@ -113,8 +107,8 @@ mod tests {
             [there](sleeping.md)\n[there]: ../sleep.md\n[a](#other) [b](sleep.md#how-to-wake)";
         let sleep = ("docs/sleep.md", "# How to sleep: 1, 2\n");
         let files = [("docs/page.md", page), sleep, ("README.md", "")];
-        let found = check(&Repo::of(&files)).into_iter();
-        let lines = found.map(|it| it.split(':').nth(1).unwrap().to_string());
-        assert_eq!(lines.collect::<Vec<_>>(), ["8", "9", "10", "10"]);
+        let found = check(&Repo::with(&files));
+        let lines: Vec<&str> = found.iter().flat_map(|it| it.split(':').nth(1)).collect();
+        assert_eq!(lines, ["8", "9", "10", "10"]);
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! If rustc, clippy, rustdoc or cargo-deny can check something, this module leaves it to them.
 //! Their settings are the lints in the root manifest, `clippy.toml` and `deny.toml`. The checks
-//! here read text line by line, and rely on rustfmt's layout.
+//! here read tables of Markdown, and Rust as text or as tokens.
 
 mod architecture;
 mod door;
-mod files;
 mod guide;
 mod links;
 mod measures;
@@ -15,11 +14,17 @@ mod orderings;
 mod rooms;
 mod source;
 
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Result, ensure};
 use cargo_metadata::Package;
 
-use crate::beside;
+use crate::beside::{self, files};
+use crate::command::Cmd;
 use crate::step::Outcome;
-use crate::workspace::Workspace;
+use crate::workspace::WORKSPACE;
+use source::Source;
 
 pub use links::web;
 pub use measures::limit;
@@ -31,10 +36,24 @@ pub const PAGE: &str = "ARCHITECTURE.md";
 const CORE: &str = "crates/core/src/";
 const TIDEGATE: &str = "crates/tidegate/src/";
 
-/// The text files of the repository with their paths, and its packages with their folders.
+/// The maximum number of lines of a file.
+const LINES: usize = 600;
+
+/// Generated files, and the texts of licences.
+const NOT_OURS: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Paths and hosts that exist only on one machine or network, not as part of a longer path or name.
+/// Brackets keep this line from matching itself.
+const FOREIGN: &str = "(^|[^[:alnum:]_.}-])(/wor[k]|/roo[t]|/hom[e]|[.][.]/share[d]|/tmp/targe[t]|\
+    inde[x][.]crates[.]io|stati[c][.]crates[.]io|stati[c][.]rust-lang[.]org|registr[y][.]npmjs[.]org|\
+    file[s][.]pythonhosted[.]org|de[b][.]debian[.]org)([^[:alnum:]_-]|$)";
+
+/// The text files of the repository by path, the sources below `crates/*/src` that are not only for
+/// tests, and the packages.
 struct Repo {
-    texts: Vec<(String, String)>,
-    packages: Vec<(String, Package)>,
+    texts: BTreeMap<String, String>,
+    sources: Vec<Source>,
+    packages: Vec<Package>,
 }
 
 /// A check; returns the violations that it finds.
@@ -46,25 +65,55 @@ const RULES: [Rule; 9] = [
     measures::check,
     rooms::cycles,
     rooms::floors,
-    files::texts,
+    lengths,
     orderings::check,
     links::check,
     guide::check,
 ];
 
-pub fn check(workspace: &Workspace) -> Outcome {
-    let repo = Repo::read(workspace)?;
+pub fn check() -> Outcome {
+    let packages = [WORKSPACE.packages.clone(), beside::packages()?].concat();
+    let repo = Repo::new(texts()?, packages);
     let mut violations: Vec<String> = RULES.iter().flat_map(|rule| rule(&repo)).collect();
+    // git prints lines as violations, and fails if it finds none.
+    let foreign = Cmd::new("git").args(["grep", "--untracked", "-nIE", FOREIGN]);
+    let advice = "is a place that means nothing to readers elsewhere";
+    let lines = foreign.run()?.1;
+    violations.extend(lines.lines().skip(1).map(|it| format!("{it}: {advice}")));
     violations.sort();
-    match violations.len() {
-        0 => Ok(format!("{} files", repo.texts.len())),
-        _ => Err(violations.join("\n").into()),
-    }
+    ensure!(violations.is_empty(), "{}", violations.join("\n"));
+    Ok(format!("{} files", repo.texts.len()))
+}
+
+/// Returns the text files of the repository, by path.
+fn texts() -> Result<BTreeMap<String, String>> {
+    let text = |path: String| Some((path.clone(), fs::read_to_string(path).ok()?));
+    Ok(files()?.into_iter().filter_map(text).collect())
 }
 
 /// Returns what a text has in backticks.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
+}
+
+/// Returns the part of a page below a heading.
+fn section<'a>(page: &'a str, heading: &str) -> &'a str {
+    let below = page.split(heading).nth(1).unwrap_or_default();
+    below.split("\n## ").next().unwrap_or_default()
+}
+
+/// Returns the rows of the tables with `N` columns, each with its line.
+fn rows<const N: usize>(text: &str) -> impl Iterator<Item = (usize, [&str; N])> {
+    (1..).zip(text.lines()).filter_map(|(line, text)| {
+        let cells = text.strip_prefix('|')?.strip_suffix('|')?.split('|');
+        let cells: Vec<&str> = cells.map(str::trim).collect();
+        Some((line, cells.try_into().ok()?))
+    })
+}
+
+/// Whether `name` is this file, or a folder with a slash at its end that contains the file.
+fn holds(name: &str, file: &str) -> bool {
+    name == file || name.ends_with('/') && file.starts_with(name)
 }
 
 /// Formats a violation in a line of a file. Lines are counted from 1.
@@ -73,53 +122,51 @@ fn violation(path: &str, line: usize, advice: impl AsRef<str>) -> String {
 }
 
 impl Repo {
-    fn read(workspace: &Workspace) -> Result<Repo, String> {
-        let files = workspace.files()?.into_iter();
-        let text = |path: String| workspace.read(&path).ok().map(|text| (path, text));
-        let mut packages = workspace.packages.clone();
-        packages.extend(beside::packages(workspace)?);
-        let in_folder = |package| (workspace.folder(&package), package);
-        Ok(Repo {
-            texts: files.filter_map(text).collect(),
-            packages: packages.into_iter().map(in_folder).collect(),
-        })
+    fn new(texts: BTreeMap<String, String>, packages: Vec<Package>) -> Repo {
+        let is_source = |path: &str| {
+            path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs")
+        };
+        let sources = texts.iter().filter(|(path, _)| is_source(path));
+        let mut sources: Vec<Source> = sources.map(|it| Source::new(it.0, it.1)).collect();
+        let tests: Vec<String> = sources.iter().flat_map(|it| it.tests.clone()).collect();
+        sources.retain(|source| !tests.iter().any(|test| holds(test, &source.path)));
+        Repo {
+            texts,
+            sources,
+            packages,
+        }
     }
 
-    fn text(&self, path: &str) -> Option<&str> {
-        let mut texts = self.texts.iter();
-        texts.find_map(|(other, text)| (other == path).then_some(text.as_str()))
+    fn text(&self, path: &str) -> &str {
+        self.texts.get(path).map_or("", String::as_str)
     }
 
-    /// Returns the Rust files, each with its path.
-    fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
-        let texts = self.texts.iter();
-        let texts = texts.map(|(path, text)| (path.as_str(), text.as_str()));
-        texts.filter(|(path, _)| path.ends_with(".rs"))
-    }
-
-    /// Returns the path prefixes of modules that are declared only for tests.
-    fn test_modules(&self) -> Vec<String> {
-        let declared = |(path, text)| source::test_modules(path, text);
-        self.sources().flat_map(declared).collect()
+    /// Returns the sources below a folder, with their paths in that folder.
+    fn below(&self, folder: &str) -> impl Iterator<Item = (&str, &Source)> {
+        let sources = self.sources.iter();
+        sources.filter_map(move |source| Some((source.path.strip_prefix(folder)?, source)))
     }
 
     /// Creates a repository that has these files and no packages.
     #[cfg(test)]
-    fn of(files: &[(&str, &str)]) -> Repo {
-        let texts = files.iter().map(|(p, t)| (p.to_string(), t.to_string()));
-        let (texts, packages) = (texts.collect(), Vec::new());
-        Repo { texts, packages }
+    fn with(files: &[(&str, &str)]) -> Repo {
+        let owned = |(path, text): &(&str, &str)| (path.to_string(), text.to_string());
+        Repo::new(files.iter().map(owned).collect(), Vec::new())
     }
+}
+
+/// Finds files that are too long.
+fn lengths(repo: &Repo) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in &repo.texts {
+        if text.lines().count() > LINES && !NOT_OURS.iter().any(|name| path.ends_with(name)) {
+            let advice = format!("at most {LINES} lines are allowed: split the file");
+            found.push(violation(path, LINES + 1, advice));
+        }
+    }
+    found
 }
 
 fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split('/').next()
-}
-
-/// Returns the line numbers of the violations that `rule` finds in one file.
-#[cfg(test)]
-fn lines(rule: Rule, path: &str, text: &str) -> Vec<usize> {
-    let found = rule(&Repo::of(&[(path, text)])).into_iter();
-    let line = |violation: String| violation.split(':').nth(1)?.parse().ok();
-    found.filter_map(line).collect()
 }

@@ -6,9 +6,10 @@
 //! from which it comes; a path to another item of the root names the root file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use super::Repo;
-use super::source::{self, indent};
+use super::source::Token;
 
 /// The root files of crates.
 const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
@@ -16,266 +17,203 @@ const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
 /// The imports of a crate: pairs of paths below the crate's folder `src`.
 pub type Imports<'a> = BTreeSet<(&'a str, &'a str)>;
 
-/// Returns the files below `folder`, which ends with a slash, that are not only for tests, with
-/// their texts. The paths begin below the folder.
-pub fn shipped<'a>(repo: &'a Repo, folder: &str) -> Vec<(&'a str, &'a str)> {
-    let sources = || repo.sources().filter(|(path, _)| path.starts_with(folder));
-    let declared = |(path, text)| source::test_modules(path, text);
-    let test_modules: Vec<String> = sources().flat_map(declared).collect();
-    let below = |(path, text): (&'a str, &'a str)| {
-        let is_test = test_modules.iter().any(|test| path.starts_with(test));
-        Some((path.strip_prefix(folder)?, text)).filter(|_| !is_test)
-    };
-    sources().filter_map(below).collect()
-}
-
 /// Returns the imports of the crate whose sources are below `folder`, which ends with a slash.
 pub fn imports<'a>(repo: &'a Repo, folder: &str) -> Imports<'a> {
-    let files = shipped(repo, folder);
-    let (roots, others): (Vec<_>, Vec<_>) =
-        files.iter().partition(|(file, _)| ROOTS.contains(file));
-    let mut modules: BTreeMap<Vec<String>, &str> = files
-        .iter()
-        .map(|(file, _)| (module(file), *file))
-        .collect();
-    for (_, text) in roots {
-        let exports = paths(&[], text).into_iter().filter(|path| path.is_use);
-        let of_modules =
-            exports.filter_map(|path| Some((path.name, target(&path.names, &modules)?)));
-        for (name, file) in of_modules.collect::<Vec<_>>() {
-            modules.entry(vec![name]).or_insert(file);
+    let files: Vec<_> = repo.below(folder).collect();
+    let named = files.iter().map(|(file, _)| (module(file), *file));
+    let mut modules: BTreeMap<Vec<&str>, &str> = named.collect();
+    for (_, root) in files.iter().filter(|(file, _)| ROOTS.contains(file)) {
+        for (path, name) in paths(&[], &root.tokens) {
+            if let Some(file) = target(&path, &modules) {
+                modules.entry(vec![name]).or_insert(file);
+            }
         }
     }
-    let of_file = |(file, text): &(&'a str, &'a str)| {
-        let paths = paths(&module(file), text).into_iter();
-        let inside = paths.filter(|path| path.is_absolute);
-        let targets = inside.filter_map(|path| target(&path.names, &modules));
-        let targets: BTreeSet<&str> = targets.filter(|target| target != file).collect();
-        targets
-            .into_iter()
-            .map(|target| (*file, target))
-            .collect::<Vec<_>>()
-    };
-    others.iter().flat_map(of_file).collect()
+    let mut imports = Imports::new();
+    for (file, source) in files.iter().filter(|(file, _)| !ROOTS.contains(file)) {
+        let paths = paths(&module(file), &source.tokens).into_iter();
+        let targets = paths.filter_map(|(path, _)| target(&path, &modules));
+        imports.extend(targets.map(|target| (*file, target)));
+    }
+    imports.retain(|(from, to)| from != to);
+    imports
 }
 
 /// Returns the members of the largest import cycle between top-level modules.
-pub fn largest_cycle(imports: &Imports<'_>) -> Vec<String> {
-    let top = |file: &str| file.split(['/', '.']).next().unwrap_or_default().to_owned();
-    let mut reached: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (from, to) in imports {
-        if top(from) != top(to) && !ROOTS.contains(to) {
-            reached.entry(top(from)).or_default().insert(top(to));
-        }
-    }
-    let names: Vec<String> = reached.keys().cloned().collect();
+pub fn largest_cycle<'a>(imports: &Imports<'a>) -> Vec<&'a str> {
+    let top = |file: &'a str| file.split(['/', '.']).next().unwrap_or_default();
+    let edges = imports.iter().filter(|(_, to)| !ROOTS.contains(to));
+    let edges = edges.map(|(from, to)| (top(from), top(to)));
+    let mut reaches: BTreeSet<(&str, &str)> = edges.filter(|(from, to)| from != to).collect();
+    let names: BTreeSet<&str> = reaches.iter().map(|(from, _)| *from).collect();
     for middle in &names {
-        let beyond = reached[middle].clone();
-        for set in reached.values_mut().filter(|set| set.contains(middle)) {
-            set.extend(beyond.iter().cloned());
+        for from in names.iter().filter(|name| **name != *middle) {
+            if reaches.contains(&(from, middle)) {
+                let beyond = names.iter().filter(|to| reaches.contains(&(middle, to)));
+                let beyond: Vec<_> = beyond.map(|to| (*from, *to)).collect();
+                reaches.extend(beyond);
+            }
         }
     }
-    let reaches = |a: &String, b: &String| reached.get(a).is_some_and(|set| set.contains(b));
-    let cycles = names.iter().filter(|name| reaches(name, name)).map(|name| {
-        let both = |other: &&String| reaches(name, other) && reaches(other, name);
-        names.iter().filter(both).cloned().collect()
+    let cycles = names.iter().map(|name| {
+        let mut cycle: Vec<&str> = names.iter().copied().collect();
+        cycle.retain(|it| reaches.contains(&(name, it)) && reaches.contains(&(it, name)));
+        cycle
     });
     cycles.max_by_key(Vec::len).unwrap_or_default()
 }
 
 /// Returns the names of a file's module, such as `worker` and `join`; none for the root.
-fn module(file: &str) -> Vec<String> {
-    if ROOTS.contains(&file) {
-        return Vec::new();
-    }
-    let path = file.trim_end_matches(".rs");
-    let path = path.strip_suffix("/mod").unwrap_or(path);
-    path.split('/').map(str::to_owned).collect()
+fn module(file: &str) -> Vec<&str> {
+    let names = file.trim_end_matches(".rs").split('/');
+    let own = |name: &&str| !["lib", "main", "mod"].contains(name);
+    names.filter(own).collect()
 }
 
 /// Returns the file of the innermost module that the path names.
-fn target<'a>(path: &[String], modules: &BTreeMap<Vec<String>, &'a str>) -> Option<&'a str> {
+fn target<'a>(path: &[&str], modules: &BTreeMap<Vec<&str>, &'a str>) -> Option<&'a str> {
     let mut prefixes = (0..=path.len()).rev().map(|len| &path[..len]);
     prefixes.find_map(|prefix| modules.get(prefix)).copied()
 }
 
-/// A path in the code of a module.
-struct Path {
-    /// From the crate's root on, if the path is absolute.
-    names: Vec<String>,
-    /// The name that an import gives to the path's end.
-    name: String,
-    /// Whether the path begins with `crate::` or `super::`.
-    is_absolute: bool,
-    is_use: bool,
-}
+/// The beginning of a path from the module on.
+const RELATIVE: &str = ".";
 
-/// Returns the imports in the code of this module, and all paths that begin with `crate::` or
-/// `super::`. Leaves out tests. Relies on rustfmt's layout.
-fn paths(module: &[String], text: &str) -> Vec<Path> {
-    // The inline modules around a line, with their indents.
-    let mut inline: Vec<(usize, String)> = Vec::new();
-    let (mut import, mut paths) = (String::new(), Vec::new());
-    for line in source::shipped(text) {
-        let code = source::code(line);
-        let code = code.trim();
-        let begins = code
-            .strip_suffix(" {")
-            .and_then(|it| it.rsplit_once("mod "));
-        if let Some((_, name)) = begins {
-            inline.push((indent(line), name.to_owned()));
-        } else if code == "}" && inline.last().is_some_and(|it| it.0 == indent(line)) {
-            inline.pop();
-        }
-        let names = inline.iter().map(|(_, name)| name);
-        let module: Vec<String> = module.iter().chain(names).cloned().collect();
-        let begins = code.split_once("use ");
-        let begins = begins.filter(|(before, _)| before.is_empty() || before.starts_with("pub"));
-        if !import.is_empty() || begins.is_some() {
-            import += begins.map_or(code, |(_, tree)| tree);
-            if let Some(tree) = import.strip_suffix(';') {
-                let mut trees = Vec::new();
-                expand("", tree, &mut trees);
-                paths.extend(trees.iter().map(|tree| path(&module, tree, true)));
-                import.clear();
+/// A path from the crate's root on, and the name that an import gives to its end.
+type Path<'a> = (Vec<&'a str>, &'a str);
+
+/// Returns all paths in the code of this module that begin with `crate::` or `super::`, and, in the
+/// crate's root, also the other imports.
+fn paths<'a>(module: &[&'a str], tokens: &'a [Token]) -> Vec<Path<'a>> {
+    let mut paths = Vec::new();
+    let start = if module.is_empty() {
+        vec![]
+    } else {
+        vec![RELATIVE]
+    };
+    // The inline module around a token, the number of braces around each of its parents, and the
+    // number of braces around the token.
+    let (mut module, mut parents, mut braces) = (module.to_vec(), Vec::new(), 0);
+    let (mut rest, mut last) = (tokens.iter(), "");
+    while let Some(token) = rest.as_slice().first() {
+        let mut path = rest.clone();
+        rest.next();
+        let next = |at: usize| rest.as_slice().get(at).map_or("", |token| &*token.text);
+        match token.text.as_str() {
+            "mod" if next(1) == "{" => {
+                module.push(next(0));
+                parents.push(braces);
             }
-            continue;
+            "{" => braces += 1,
+            "}" => {
+                braces -= 1;
+                if parents.last() == Some(&braces) {
+                    parents.pop();
+                    module.pop();
+                }
+            }
+            "use" => while expand(&module, start.clone(), &mut rest, &mut paths) {},
+            "crate" | "super" if last != "::" && next(0) == "::" => {
+                expand(&module, start.clone(), &mut path, &mut paths);
+            }
+            _ => {}
         }
-        let words = code.split(|c: char| !c.is_alphanumeric() && !"_:".contains(c));
-        let starts = words.filter_map(|word| {
-            let at = ["crate::", "super::"]
-                .iter()
-                .filter_map(|start| word.find(start))
-                .min()?;
-            Some(&word[at..])
-        });
-        paths.extend(starts.map(|word| path(&module, word, false)));
+        last = &token.text;
     }
+    paths.retain(|(path, _)| !path.starts_with(&[RELATIVE]));
     paths
 }
 
-/// Adds the paths that a tree such as `a::{b, c::{self, d as e}}` stands for.
-fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
-    let Some((head, inner)) = tree.split_once('{') else {
-        paths.push(format!("{prefix}{tree}"));
-        return;
-    };
-    let mut depth = 0;
-    let parts = inner.strip_suffix('}').unwrap_or(inner).split(|c| {
-        depth += i32::from(c == '{') - i32::from(c == '}');
-        c == ',' && depth == 0
-    });
-    for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
-        expand(&format!("{prefix}{head}"), part, paths);
-    }
-}
-
-/// Returns the names that a file at the root of a crate imports or exports.
-pub fn exports(text: &str) -> impl Iterator<Item = String> {
-    let paths = paths(&[], text).into_iter();
-    paths.filter(|path| path.is_use).map(|path| path.name)
-}
-
-/// Reads a path such as `super::a as b` in this module.
-fn path(module: &[String], text: &str, is_use: bool) -> Path {
-    let (text, alias) = text.split_once(" as ").unwrap_or((text, ""));
-    let (mut names, mut is_absolute) = (Vec::new(), false);
-    for name in text.split("::") {
-        match name.trim() {
-            "crate" => is_absolute = true,
+/// Reads a tree such as `a::{b, super::c::{self, d as e}}` below `names`, up to its end. Adds each
+/// path. Returns whether another tree follows in the same braces.
+fn expand<'a>(
+    module: &[&'a str],
+    mut names: Vec<&'a str>,
+    tokens: &mut slice::Iter<'a, Token>,
+    paths: &mut Vec<Path<'a>>,
+) -> bool {
+    let (mut alias, mut last) = (None, "::");
+    while let Some(token) = tokens.next() {
+        let text = token.text.as_str();
+        match text {
+            "}" if last == "::" => return false,
+            "{" if last == "::" => while expand(module, names.clone(), tokens, paths) {},
+            "as" => alias = tokens.next().map(|token| token.text.as_str()),
+            "crate" => names.clear(),
             "super" => {
-                if !std::mem::replace(&mut is_absolute, true) {
+                if names == [RELATIVE] {
                     names = module.to_vec();
                 }
                 names.pop();
             }
-            "" | "self" => {}
-            name => names.push(name.to_owned()),
+            "::" | "self" | "*" | "$" => {}
+            name if last == "::" => names.push(name),
+            _ => {
+                let name = alias.or(names.last().copied()).unwrap_or_default();
+                paths.extend((last != "{").then_some((names, name)));
+                return text == ",";
+            }
         }
+        last = text;
     }
-    let last = names.last().cloned().unwrap_or_default();
-    Path {
-        name: Some(alias.to_owned())
-            .filter(|it| !it.is_empty())
-            .unwrap_or(last),
-        names,
-        is_absolute,
-        is_use,
-    }
+    false
+}
+
+/// Returns the names that a file at the root of a crate imports or exports.
+pub fn exports(tokens: &[Token]) -> Vec<&str> {
+    paths(&[], tokens).into_iter().map(|it| it.1).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FOLDER: &str = "crates/tidegate/src/";
-
-    fn read(repo: &Repo) -> Vec<(&str, &str)> {
-        imports(repo, FOLDER).into_iter().collect()
-    }
-
-    fn repo(files: &[(&str, &str)]) -> Repo {
-        let files: Vec<(String, &str)> = files
-            .iter()
-            .map(|(path, text)| (format!("{FOLDER}{path}"), *text))
-            .collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
-        Repo::of(&files)
-    }
-
     #[test]
     fn trees_of_imports_are_read() {
-        let text =
-            "use crate::{job::{self, Task as Job}, sleep::wake};\nfn f() { crate::pool::end() }";
-        let repo = repo(&[
-            ("a.rs", text),
+        let repo = Repo::with(&[
             (
-                "job.rs",
-                "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}",
-            ),
-            ("sleep.rs", "use super::a;"),
-            ("sleep/wake.rs", "use super::super::pool::{self, end};"),
-            (
-                "sleep/look.rs",
-                "mod inner {\n    fn f() { super::super::job() == '\"' && super::super::super::a() }\n}",
+                "crates/a/src/a.rs",
+                "use crate::{job::{self, Task as Job}, sleep::wake,};\nfn f() { crate::pool::end() }",
             ),
             (
-                "sleep/deep/look.rs",
+                "crates/a/src/job.rs",
+                "// crate::a\n#[cfg(test)]\nmod tests { use crate::a; }",
+            ),
+            ("crates/a/src/sleep.rs", "use super::a;"),
+            (
+                "crates/a/src/sleep/wake.rs",
+                "use super::super::pool::{self, end};",
+            ),
+            (
+                "crates/a/src/sleep/look.rs",
+                "mod inner { fn f() { super::super::job() == '\"' && super::super::super::a() } }",
+            ),
+            (
+                "crates/a/src/sleep/deep/look.rs",
                 "use super::{super::super::pool, look};",
             ),
-            ("pool.rs", "\"crate::a\";\ncrate::join();"),
-            ("queue.rs", "use crate::{Handle, Pool as P};"),
+            ("crates/a/src/pool.rs", "\"crate::a\";\ncrate::join();"),
+            ("crates/a/src/queue.rs", "use crate::{Handle, Pool as P};"),
             (
-                "lib.rs",
+                "crates/a/src/lib.rs",
                 "mod a;\npub use {job::Task as Handle, pool::Pool};",
             ),
         ]);
-        let expected = [
-            ("a.rs", "job.rs"),
-            ("a.rs", "pool.rs"),
-            ("a.rs", "sleep/wake.rs"),
-            ("pool.rs", "lib.rs"),
-            ("queue.rs", "job.rs"),
-            ("queue.rs", "pool.rs"),
-            ("sleep.rs", "a.rs"),
-            ("sleep/deep/look.rs", "pool.rs"),
-            ("sleep/look.rs", "a.rs"),
-            ("sleep/look.rs", "sleep.rs"),
-            ("sleep/wake.rs", "pool.rs"),
-        ];
-        assert_eq!(read(&repo), expected);
+        let expected = "a.rs job.rs, a.rs pool.rs, a.rs sleep/wake.rs, pool.rs lib.rs, queue.rs job.rs, \
+            queue.rs pool.rs, sleep.rs a.rs, sleep/deep/look.rs pool.rs, sleep/look.rs a.rs, \
+            sleep/look.rs sleep.rs, sleep/wake.rs pool.rs";
+        let imports = imports(&repo, "crates/a/src/");
+        let found: Vec<String> = imports
+            .iter()
+            .map(|(from, to)| format!("{from} {to}"))
+            .collect();
+        assert_eq!(found.join(", "), expected);
     }
 
     #[test]
     fn largest_cycle_is_found() {
-        let repo = repo(&[
-            ("a.rs", "use crate::b;"),
-            ("b.rs", "use crate::c;"),
-            ("c/mod.rs", "use crate::a;\nuse crate::d;"),
-            ("d.rs", "use crate::e;"),
-            ("e.rs", "use crate::d;"),
-        ]);
-        assert_eq!(largest_cycle(&imports(&repo, FOLDER)), ["a", "b", "c"]);
+        let imports = ["ab", "bc", "ca", "cd", "de", "ed", "fa"].map(|pair| pair.split_at(1));
+        assert_eq!(largest_cycle(&imports.into()), ["a", "b", "c"]);
         assert!(largest_cycle(&Imports::default()).is_empty());
     }
 }

@@ -1,81 +1,103 @@
-//! Reads a Rust file line by line, to find which lines are code, which are comments, and which
-//! belong to tests.
-//!
-//! This needs no parser, because it relies on rustfmt's layout: an item ends with a brace in the
-//! column in which the item began.
+//! A Rust file as tokens: its code without comments and tests.
 
-/// Returns the code of a line, without comments and without the contents of string literals.
-pub fn code(line: &str) -> String {
-    let quoted = line.replace("\\\"", "").replace("'\"'", "");
-    let outside: String = quoted.split('"').step_by(2).collect();
-    outside.split("//").next().unwrap_or_default().to_string()
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// The beginnings of items that are only for tests.
+const TESTS: [&str; 3] = ["# [ test ]", "# [ cfg ( test )", "# [ cfg ( all ( test ,"];
+
+pub struct Source {
+    pub path: String,
+    pub text: String,
+    /// The tokens that do not belong to a test.
+    pub tokens: Vec<Token>,
+    /// The path prefixes of the modules that the file declares only for tests.
+    pub tests: Vec<String>,
+}
+
+/// A word, a literal, `::`, a bracket or another sign.
+pub struct Token {
+    pub text: String,
+    /// The lines in which the token begins and ends, counted from 1.
+    pub lines: [usize; 2],
+}
+
+impl Source {
+    pub fn new(path: &str, text: &str) -> Source {
+        let folder = path.trim_end_matches(".rs");
+        let roots = ["/lib", "/main", "/mod"].iter();
+        let folder = roots.fold(folder, |folder, root| folder.trim_end_matches(root));
+        // The lexer would make attributes out of documentation.
+        let lines = text
+            .lines()
+            .map(|line| if is_comment(line) { "" } else { line });
+        let stream = lines.collect::<Vec<_>>().join("\n").parse::<TokenStream>();
+        let (mut tokens, mut tests) = (Vec::new(), Vec::new());
+        flatten(stream.unwrap_or_default(), &mut tokens);
+        let mut is_test = vec![false; tokens.len()];
+        for at in 0..tokens.len() {
+            let item = &tokens[at..];
+            let begins = |start: &&str| start.split(' ').zip(item).all(|it| it.0 == it.1.text);
+            if TESTS.iter().any(begins) {
+                let len = item_len(item);
+                is_test[at..at + len].fill(true);
+                // The last tokens of a test's declaration are its module's name and a semicolon.
+                let name = &item[len.saturating_sub(2)].text;
+                tests.extend([format!("{folder}/{name}.rs"), format!("{folder}/{name}/")]);
+            }
+        }
+        let mut is_test = is_test.into_iter();
+        tokens.retain(|_| is_test.next() == Some(false));
+        Source {
+            path: path.to_string(),
+            text: text.to_string(),
+            tokens,
+            tests,
+        }
+    }
 }
 
 pub fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with("//")
 }
 
-pub fn has_word(text: &str, word: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words.any(|other| other == word)
-}
-
-pub fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
-}
-
-pub fn is_function(line: &str) -> bool {
-    !is_comment(line) && (line.trim_start().starts_with("fn ") || line.contains(" fn "))
-}
-
-/// Returns the last line of the item that begins in line `first`. The item may begin with
-/// attributes.
-pub fn item_end(lines: &[&str], first: usize) -> usize {
-    let ends = |line: &&str| {
-        let ends = [';', '}', ','].iter().any(|end| line.ends_with(*end));
-        ends && indent(line) == indent(lines[first]) && !is_comment(line)
-    };
-    let end = lines[first..].iter().position(ends);
-    end.map_or(lines.len() - 1, |end| first + end)
-}
-
-/// Returns, for each line, whether it belongs to a test.
-pub fn tests(lines: &[&str]) -> Vec<bool> {
-    let mut tests = vec![false; lines.len()];
-    for first in 0..lines.len() {
-        let line = lines[first].trim_start();
-        let attributes = ["#[test]", "#[cfg(test)]", "#[cfg(all(test,"];
-        if attributes
-            .iter()
-            .any(|attribute| line.starts_with(attribute))
-        {
-            tests[first..=item_end(lines, first)].fill(true);
+fn flatten(stream: TokenStream, found: &mut Vec<Token>) {
+    for tree in stream {
+        let [begin, end] = [tree.span().start().line, tree.span().end().line];
+        let token = |text: &str, lines| Token {
+            text: text.to_string(),
+            lines,
+        };
+        if let TokenTree::Group(group) = tree {
+            let [open, close] = match group.delimiter() {
+                Delimiter::Brace => ["{", "}"],
+                Delimiter::Bracket => ["[", "]"],
+                _ => ["(", ")"],
+            };
+            found.push(token(open, [begin; 2]));
+            flatten(group.stream(), found);
+            found.push(token(close, [end; 2]));
+        } else {
+            match (found.last_mut(), tree.to_string().as_str()) {
+                (Some(last), ":") if last.text == ":" => last.text.push(':'),
+                (_, text) => found.push(token(text, [begin, end])),
+            }
         }
     }
-    tests
 }
 
-/// Returns the lines that do not belong to a test.
-pub fn shipped(text: &str) -> impl Iterator<Item = &str> {
-    let lines: Vec<&str> = text.lines().collect();
-    let tests = tests(&lines);
-    let lines = lines.into_iter().zip(tests);
-    lines.filter(|(_, test)| !test).map(|(line, _)| line)
-}
-
-/// Returns the path prefixes of the modules that the file at `path` declares for tests.
-pub fn test_modules(path: &str, text: &str) -> Vec<String> {
-    let parent = path.trim_end_matches(".rs");
-    let roots = ["/lib", "/main", "/mod"];
-    let folder = roots.iter().find_map(|root| parent.strip_suffix(root));
-    let folder = folder.unwrap_or(parent);
-    let lines: Vec<&str> = text.lines().collect();
-    let in_tests = tests(&lines).into_iter().zip(&lines);
-    let declared = in_tests.filter(|(test, _)| *test).filter_map(|(_, line)| {
-        let name = line.trim_start().strip_prefix("mod ")?.strip_suffix(';')?;
-        Some([format!("{folder}/{name}.rs"), format!("{folder}/{name}/")])
+/// Returns the number of tokens of an item, which ends with a block or a semicolon, or where the
+/// block around it ends.
+fn item_len(tokens: &[Token]) -> usize {
+    let mut depth = 0;
+    let end = tokens.iter().position(|token| {
+        depth += match token.text.as_str() {
+            "{" | "[" | "(" => 1,
+            "}" | "]" | ")" => -1,
+            _ => 0,
+        };
+        depth < 0 || depth == 0 && [";", "}"].contains(&token.text.as_str())
     });
-    declared.flatten().collect()
+    end.map_or(tokens.len(), |end| end + usize::from(depth == 0))
 }
 
 #[cfg(test)]
@@ -83,16 +105,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_strings_are_not_code() {
-        assert_eq!(code(r#"f("a \" // b", c); // d"#), "f(, c); ");
-        assert!(has_word("a::Relaxed)", "Relaxed") && !has_word("Relaxed_", "Relaxed"));
-    }
-
-    #[test]
-    fn test_modules_lie_below_their_parent() {
-        let text = "mod word;\n#[cfg(all(test, loom))]\nmod models;";
-        let expected = ["a/split/models.rs", "a/split/models/"];
-        assert_eq!(test_modules("a/split.rs", text), expected);
-        assert_eq!(test_modules("a/split/mod.rs", text), expected);
+    fn tests_comments_and_strings_are_not_code() {
+        let text = "/// a\nfn b() { c::d(\"e // f\"); } // g\n#[cfg(all(test, loom))]\nmod models;\n\
+            mod word;\n#[test]\n#[ignore]\nfn h() {\n    i\n}";
+        let source = Source::new("a/split/mod.rs", text);
+        let words: Vec<&str> = source.tokens.iter().map(|token| &*token.text).collect();
+        assert_eq!(
+            words.join(" "),
+            "fn b ( ) { c :: d ( \"e // f\" ) ; } mod word ;"
+        );
+        assert_eq!(source.tests[..2], ["a/split/models.rs", "a/split/models/"]);
+        assert_eq!(Source::new("a/split.rs", text).tests, source.tests);
     }
 }

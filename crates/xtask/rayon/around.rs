@@ -1,45 +1,34 @@
-//! The root of the library that contains rayon-core's unit tests. It imports rayon-core's public
+//! The root of the program that contains rayon-core's unit tests. It imports rayon-core's public
 //! names, and replaces private names with stand-ins that use the public interface.
 
-mod compile_fail;
-mod docs;
-
-#[cfg(test)]
 pub(crate) use rayon_core::*;
 
-#[cfg(test)]
 mod broadcast {
     mod test;
 }
 
-#[cfg(test)]
 mod join {
     use crate::unwind;
     use rayon_core::{join, join_context};
     mod test;
 }
 
-#[cfg(test)]
 mod scope {
     mod test;
 }
 
-#[cfg(test)]
 mod spawn {
     use rayon_core::{spawn, spawn_fifo};
     mod test;
 }
 
-#[cfg(test)]
 mod test;
 
-#[cfg(test)]
 mod thread_pool {
     mod test;
 }
 
 /// A stand-in for rayon-core's module of the same name.
-#[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod unwind {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,7 +39,6 @@ mod unwind {
 }
 
 /// A stand-in for rayon-core's module of the same name. The tests ignore both arguments of `op`.
-#[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod registry {
     pub fn in_worker<R: Send>(op: impl FnOnce(&(), bool) -> R + Send) -> R {
