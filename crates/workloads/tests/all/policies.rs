@@ -167,16 +167,10 @@ fn every_program_is_right_under_policies() {
     assert_eq!(usual.len(), 2 * QueueKind::ALL.len());
     let (mut runs, mut whole) = (0, 0);
     for (offset, entry) in ENTRIES.iter().enumerate() {
-<<<<<<< HEAD
-        let policies = if entry.intervals {
-            slice(&usual, offset, scale, USUAL_SLICES)
+        let (all, slices) = if entry.intervals {
+            (&usual, USUAL_SLICES)
         } else {
-            slice(&all, offset, scale, SLICES)
-=======
-        let (all, slices) = match entry.intervals {
-            true => (&usual, USUAL_SLICES),
-            false => (&all, SLICES),
->>>>>>> h-tests
+            (&all, SLICES)
         };
         let policies = slice(all, offset, scale, slices);
         for given in givens(entry) {
