@@ -14,7 +14,7 @@ mod arms;
 mod fact;
 mod hidden;
 mod idle;
-mod iter;
+pub mod iter;
 mod loops;
 mod spawn;
 mod wake;

@@ -3,7 +3,7 @@
 //! Each run is a separate job, because the system reports peak memory only for a whole process.
 
 pub mod policy;
-mod rows;
+pub mod rows;
 
 use std::path::Path;
 use std::time::Duration;

@@ -27,6 +27,7 @@ use crate::engine::sheet::{Column, Field, Sheet, print_notes};
 use crate::engine::{Cell, Sample, Session};
 use rivals::{Owner, Task, Thief, Visitor};
 use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Value, print_json, to_stdout};
 
@@ -99,24 +100,27 @@ const FIGURES: [Figure; 7] = [
 
 const NANOS: fn(f64) -> Value = |nanos| Value::Seconds(nanos / 1e9);
 
-const BARE: &[Column] = &[
-    Column::new("queue", "queue", Value::Number),
-    Column::new("put_take_ns", "put + take", NANOS),
-    Column::new("steal_ns", "steal", NANOS),
-    Column::new("steal_contended_ns", "contended", NANOS),
-    Column::new("take_attempts", "takes", Value::Number),
-    Column::new("take_failures", "takes in vain", Value::Number),
-    Column::new("steal_attempts", "steals", Value::Number),
-    Column::new("steal_failures", "steals in vain", Value::Number),
-];
+pub const BARE: &[Column] = columns! {
+    queue "queue" Value::Number, "";
+    put_take_ns "put + take" NANOS, "of an owner alone";
+    steal_ns "steal" NANOS,
+        "a thief's time for a task from a full queue; null if it gets none, as from a split deque \
+         on systems without membarrier";
+    steal_contended_ns "contended" NANOS, "the same with one thief per processor";
+    take_attempts "takes" Value::Number,
+        "while an owner unfolds trees and thieves steal from it, as the next three";
+    take_failures "takes in vain" Value::Number, "";
+    steal_attempts "steals" Value::Number, "";
+    steal_failures "steals in vain" Value::Number, "";
+};
 
-const IN_POOLS: &[Column] = &[
-    Column::new("program", "program", Value::Number),
-    Column::new("queue", "queue", Value::Number),
-    Column::new("workers", "", Value::Number),
-    Column::new("seconds", "time", Value::Seconds),
-    Column::new("ratio_to_default", "of the usual", Value::Ratio),
-];
+pub const IN_POOLS: &[Column] = columns! {
+    program "program" Value::Number, "one made of intervals, on a pool with that queue";
+    queue "queue" Value::Number, "";
+    workers "" Value::Number, "";
+    seconds "time" Value::Seconds, "";
+    ratio_to_default "of the usual" Value::Ratio, "of the seconds to those with the default queue";
+};
 
 fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let mut queues = Queues {
