@@ -18,7 +18,6 @@ mod print;
 mod real;
 mod scaling;
 mod simulated;
-mod slowed;
 mod two_level;
 mod units;
 

@@ -1,10 +1,9 @@
 //! Runs of programs on simulated machines.
 
-use tidegate_sim::{Job, Settings, Width, run};
-use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_sim::{AnyDag, Job, Settings, Width, run_mix};
+use tidegate_workloads::{Given, ParameterError, Size, find_simulated};
 
 use super::observed::Observed;
-use super::slowed::Slowed;
 use tidegate_cli_support::failure::Failure;
 
 /// A program of an experiment, with its parameters.
@@ -42,6 +41,12 @@ impl Work {
         format!("{program} {given}{space}size={size:?} slower={slower}")
     }
 
+    /// Returns the program's dag, with work that takes `factor` times as long.
+    pub fn dag(&self, factor: f64) -> Result<Box<dyn AnyDag>, ParameterError> {
+        let program = find_simulated(self.program, self.size, &self.given())?;
+        Ok(program.slowed(factor))
+    }
+
     pub fn given(&self) -> Given {
         let pairs = self.given.split_whitespace();
         let pairs = pairs.map(|pair| pair.split_once('=').expect("a name and a value"));
@@ -67,40 +72,19 @@ pub struct Case {
 impl Case {
     /// Runs the case once with this seed.
     pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
-        let Work { program, size, .. } = self.work;
-        visit_simulated(program, size, &self.work.given(), Once { case: self, seed })?
-    }
-}
-
-struct Once<'a> {
-    case: &'a Case,
-    seed: u64,
-}
-
-impl SimulatedVisitor for Once<'_> {
-    type Out = Result<Observed, Failure>;
-
-    fn visit<P: Simulated>(self, program: P) -> Self::Out {
-        let Case {
-            settings,
-            instances,
-            width,
-            ..
-        } = self.case;
         let settings = Settings {
-            seed: self.seed,
-            ..settings.clone()
+            seed,
+            ..self.settings.clone()
         };
-        let jobs = (0..*instances).map(|_| Job {
-            dag: Slowed {
-                dag: program.dag(),
-                factor: self.case.work.slower,
-            },
+        let dags = (0..self.instances).map(|_| self.work.dag(self.work.slower));
+        let dags: Vec<_> = dags.collect::<Result<_, _>>()?;
+        let jobs = dags.iter().map(|dag| Job {
+            dag: &**dag,
             arrives: 0,
-            width: *width,
+            width: self.width,
         });
-        let jobs: Vec<_> = jobs.collect();
-        let outcome = run(&settings, &jobs).map_err(|error| Failure::Usage(error.to_string()))?;
+        let outcome = run_mix(&settings, &jobs.collect::<Vec<_>>(), &mut |_, _| {})
+            .map_err(|error| Failure::Usage(error.to_string()))?;
         Ok(Observed::of(&outcome))
     }
 }

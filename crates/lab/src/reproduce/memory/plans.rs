@@ -4,7 +4,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{DepthFirst, DfDeques, Hybrid, SleepFunction};
 use tidegate_sim::{Settings, WorkSpan};
-use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_workloads::Size;
 use toml::Value;
 
 use crate::bench::memory::policy::{self, LOOKS_OF_SLIDES, Policy};
@@ -22,18 +22,9 @@ pub struct Subject {
 
 impl Subject {
     pub fn new(work: Work) -> Result<Self, Failure> {
-        struct Walked;
-
-        impl SimulatedVisitor for Walked {
-            type Out = WorkSpan;
-
-            fn visit<P: Simulated>(self, program: P) -> WorkSpan {
-                let dag = program.dag();
-                let s1 = WorkSpan::of(&dag).peak_bytes;
-                WorkSpan::with_k(&dag, k(s1))
-            }
-        }
-        let extent = visit_simulated(work.program, work.size, &work.given(), Walked)?;
+        let dag = work.dag(1.0)?;
+        let s1 = WorkSpan::of(&*dag).peak_bytes;
+        let extent = WorkSpan::with_k(&*dag, k(s1));
         Ok(Self { work, extent })
     }
 
