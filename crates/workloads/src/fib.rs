@@ -12,13 +12,11 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
+use crate::program::{Program, Reference, parameters, result};
 use crate::runtime::Runtime;
 
 /// The largest n for which F(n) fits the result type.
@@ -111,7 +109,9 @@ impl Program for Fib {
         closures = named("closures", Choice(Closures::NAMES), ["move"; 3],
             "whether closures capture n by value or by reference (no difference when simulated)");
     }
-    const RESULT: &'static [Field] = &[field("value", "the n-th Fibonacci number")];
+    result! { self, (), output =>
+        value "the n-th Fibonacci number" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -129,10 +129,6 @@ impl Program for Fib {
             Closures::Move => parallel::<R>(fork, self.n),
             Closures::Reference => parallel_by_reference::<R>(fork, self.n),
         }
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("value", Value::from(*output))])
     }
 
     fn published(&self) -> Option<Reference> {

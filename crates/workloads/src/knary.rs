@@ -11,7 +11,7 @@
 use std::io;
 
 use crate::parameter::{Kind::Integer, ParameterError, positional};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -147,10 +147,10 @@ impl Program for Knary {
         r = positional("r", Integer(0, 1000), ["1", "2", "1"],
             "children that run in series, at most k");
     }
-    const RESULT: &'static [Field] = &[
-        field("nodes", "number of nodes"),
-        field("mix", "sum of the nodes' results, modulo 2^64"),
-    ];
+    result! { self, (), tally =>
+        nodes "number of nodes" = tally.nodes;
+        mix "sum of the nodes' results, modulo 2^64" = tally.mix;
+    }
 
     type Input = ();
     type Output = Tally;
@@ -178,10 +178,6 @@ impl Program for Knary {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> Tally {
         self.fork::<R>(fork, self.root())
-    }
-
-    fn answer(&self, (): &(), tally: &Tally) -> Answer {
-        answer([("nodes", tally.nodes.into()), ("mix", tally.mix.into())])
     }
 }
 

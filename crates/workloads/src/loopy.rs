@@ -11,10 +11,8 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -67,7 +65,9 @@ impl Program for Loopy {
             "steps of work per task");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field("sum", "sum of the tasks' results, modulo 2^64")];
+    result! { self, (), output =>
+        sum "sum of the tasks' results, modulo 2^64" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -91,9 +91,5 @@ impl Program for Loopy {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("sum", Value::from(*output))])
     }
 }

@@ -12,13 +12,11 @@
 use std::io;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -107,7 +105,9 @@ impl Program for Phases {
             "tasks per parallel phase");
         first = named("first", Choice(First::NAMES), ["serial"; 3], "which phase comes first");
     }
-    const RESULT: &'static [Field] = &[field("state", "hash of the tasks' results, modulo 2^64")];
+    result! { self, (), output =>
+        state "hash of the tasks' results, modulo 2^64" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -139,9 +139,5 @@ impl Program for Phases {
             },
             |seed| self.among::<R>(fork, seed, 0, self.tasks),
         )
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("state", Value::from(*output))])
     }
 }

@@ -226,7 +226,20 @@ macro_rules! parameters {
     };
 }
 
-pub(crate) use parameters;
+/// Implements the part of [`Program`] that concerns its answer, which is computed from the input and
+/// the output. Each row has a field's name, what the field holds, and its value.
+macro_rules! result {
+    ($this:ident, $input:pat, $output:pat => $($name:ident $meaning:literal = $value:expr;)*) => {
+        const RESULT: &'static [$crate::Field] =
+            &[$($crate::program::field(stringify!($name), $meaning)),*];
+
+        fn answer(&$this, $input: &Self::Input, $output: &Self::Output) -> $crate::Answer {
+            $crate::program::answer([$((stringify!($name), ($value).into())),*])
+        }
+    };
+}
+
+pub(crate) use {parameters, result};
 
 pub(crate) fn answer<const N: usize>(fields: [(&str, Value); N]) -> Answer {
     fields

@@ -11,7 +11,7 @@
 use std::io;
 
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -111,7 +111,9 @@ impl Program for Seriesparallel {
             "maximum steps of work per leaf");
         seed = seed("seed of the graph");
     }
-    const RESULT: &'static [Field] = &[field("mix", "sum of the leaves' results, modulo 2^64")];
+    result! { self, (), output =>
+        mix "sum of the leaves' results, modulo 2^64" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -126,10 +128,6 @@ impl Program for Seriesparallel {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         self.fork::<R>(fork, self.whole())
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("mix", (*output).into())])
     }
 }
 

@@ -14,14 +14,12 @@
 use std::hint::black_box;
 use std::io;
 
-use serde_json::Value;
-
 use super::block;
 use crate::parameter::{
     Kind::{Choice, Integer, Number},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
 
@@ -154,7 +152,9 @@ impl Program for Memfib {
         mix = named("mix", Number(0.0, 1.0), ["1"; 3],
             "fraction of calls that hold memory; the others compute instead");
     }
-    const RESULT: &'static [Field] = &[field("value", "the n-th Fibonacci number")];
+    result! { self, (), output =>
+        value "the n-th Fibonacci number" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -169,10 +169,6 @@ impl Program for Memfib {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         parallel::<R>(fork, self, Call::first(self.n))
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("value", Value::from(*output))])
     }
 }
 

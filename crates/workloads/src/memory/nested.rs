@@ -13,11 +13,9 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, steps};
 
@@ -79,10 +77,9 @@ impl Program for Nested {
             "steps of work per 8 bytes of an element");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field(
-        "sum",
-        "sum of the last words of all elements, modulo 2^64",
-    )];
+    result! { self, (), output =>
+        sum "sum of the last words of all elements, modulo 2^64" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -109,9 +106,5 @@ impl Program for Nested {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("sum", Value::from(*output))])
     }
 }

@@ -15,11 +15,9 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result};
 use crate::quicksort;
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
@@ -117,7 +115,9 @@ impl Program for Sortmany {
         seed = seed("seed of the lengths and elements");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field("checksum", "hash of all pieces")];
+    result! { self, (), output =>
+        checksum "hash of all pieces" = *output;
+    }
 
     type Input = ();
     type Output = u64;
@@ -136,10 +136,6 @@ impl Program for Sortmany {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("checksum", Value::from(*output))])
     }
 }
 
