@@ -12,7 +12,7 @@ use tidegate_cli_support::output::describe;
 pub struct CompareArguments {
     /// The mechanism to compare.
     #[command(subcommand)]
-    pub case: Case,
+    pub mechanism: Mechanism,
     /// How to compare it.
     #[command(flatten)]
     pub flags: ComparisonFlags,
@@ -23,7 +23,7 @@ pub struct CompareArguments {
 
 /// What `compare` measures.
 #[derive(Subcommand, Clone, Debug)]
-pub enum Case {
+pub enum Mechanism {
     /// Time from a fork to its start on a parked worker, compared with a bare futex
     Wake,
     /// CPU time of an idle pool, and of serial phases between parallel bursts
@@ -45,8 +45,8 @@ pub enum Case {
     },
 }
 
-impl Case {
-    /// Returns the case's name on the command line.
+impl Mechanism {
+    /// Returns the mechanism's name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Wake => "wake",

@@ -12,7 +12,7 @@ pub use bench::{
     Bench, BenchArguments, CalibrateArguments, ExecArguments, HandoverArguments, ProgramsArguments,
     QueuesArguments, RayonProgramsArguments, StreamsArguments,
 };
-pub use comparison::{Case, CompareArguments};
+pub use comparison::{CompareArguments, Mechanism};
 use fan::AFTER_FAN;
 pub use fan::{FanArguments, Program, Programs, Reproduction};
 pub use keep::KeepFlags;

@@ -12,7 +12,7 @@ use toml::Value;
 use super::measured::{Named, View};
 use super::observed::Observed;
 use super::real;
-use super::simulated::{Case, Work};
+use super::simulated::{Setup, Work};
 use crate::engine::Cell;
 
 /// A rule for thieves, with its name in tables.
@@ -166,7 +166,7 @@ impl Plan {
         let machines: BTreeMap<_, _> = self.loads.iter().map(machine).collect();
         let cell = |(rule, work, load): (&Rule, &Work, Load)| {
             let machine = machines[&load.processors].clone();
-            let case = Case {
+            let setup = Setup {
                 work: work.clone(),
                 settings: tidegate_sim::Settings {
                     idle: rule.idle,
@@ -183,7 +183,7 @@ impl Plan {
                 },
             };
             let full = Self::name(place, (rule, work, load));
-            let run = Cell::new(full, move |run| case.observe(run));
+            let run = Cell::new(full, move |run| setup.observe(run));
             (Self::short(on, (rule, work, load)), run)
         };
         self.cells().map(cell).collect()

@@ -61,7 +61,7 @@ impl Work {
 
 /// Instances of a program that run at the same time on a machine.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct Setup {
     pub work: Work,
     pub settings: Settings,
     pub instances: usize,
@@ -69,8 +69,8 @@ pub struct Case {
     pub width: Width,
 }
 
-impl Case {
-    /// Runs the case once with this seed.
+impl Setup {
+    /// Runs the setup once with this seed.
     pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
         let settings = Settings {
             seed,

@@ -8,7 +8,7 @@ use tidegate_workloads::Size;
 use toml::Value;
 
 use crate::bench::memory::policy::{self, LOOKS_OF_SLIDES, Policy};
-use crate::reproduce::measured::Trial;
+use crate::reproduce::measured::Batch;
 use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::{Paper, texts};
 use crate::reproduce::plan::{Load, Plan, Rule};
@@ -115,17 +115,17 @@ pub fn simulated(
     runs: u64,
     subjects: &[&Subject],
     processors: &[usize],
-) -> Vec<Trial<Observed>> {
+) -> Vec<Batch<Observed>> {
     let plans = subjects.iter().map(|subject| plan(subject, processors));
-    let trial = |plan: Plan| Trial::simulated(runs, plan.on_machine(on, on, Settings::new));
-    plans.map(trial).collect()
+    let batch = |plan: Plan| Batch::simulated(runs, plan.on_machine(on, on, Settings::new));
+    plans.map(batch).collect()
 }
 
 /// Runs work stealing, and each scheduler with several parameters, on 16 processors. The source
 /// calls the parameters "voodoo" and does not print them.
-pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Trial<Observed>> {
+pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Batch<Observed>> {
     let parts: Vec<u64> = paper.numbers("part").collect();
-    let trial = |subject: &&Subject| {
+    let batch = |subject: &&Subject| {
         let s1 = subject.s1();
         let swept = parts.iter().flat_map(|part| {
             let k = s1.div_ceil(*part) as usize;
@@ -150,9 +150,9 @@ pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Trial<Obser
             works: vec![subject.work.clone()],
             loads: vec![Load::of("16")],
         };
-        Trial::simulated(runs, plan.on_machine("swept", "swept", Settings::new))
+        Batch::simulated(runs, plan.on_machine("swept", "swept", Settings::new))
     };
-    subjects.iter().map(trial).collect()
+    subjects.iter().map(batch).collect()
 }
 
 #[cfg(test)]

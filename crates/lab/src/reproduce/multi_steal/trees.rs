@@ -9,7 +9,7 @@ use toml::Value;
 use super::programs::{self, loads_of_trees};
 use crate::arguments;
 use crate::engine::Cell;
-use crate::reproduce::measured::{Measured, Trial};
+use crate::reproduce::measured::{Batch, Measured};
 use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::{Results, items_of};
 
@@ -18,7 +18,7 @@ type Sizes = (u64, u64, u64);
 
 /// Returns cells that count the nodes of the source's trees. There are none at size tiny, which uses
 /// other trees.
-pub fn trial(size: arguments::Size) -> Trial<Sizes> {
+pub fn batch(size: arguments::Size) -> Batch<Sizes> {
     let names = match size.into() {
         Size::Tiny => &[][..],
         Size::Small | Size::Paper => &programs::TREES,
@@ -27,7 +27,7 @@ pub fn trial(size: arguments::Size) -> Trial<Sizes> {
         let full = format!("nodes/tree={name}");
         (name.to_owned(), Cell::new(full, move |_| count(name)))
     };
-    Trial::simulated(1, names.iter().map(cell))
+    Batch::simulated(1, names.iter().map(cell))
 }
 
 /// Adds the trees and their loads, and the number of nodes of each tree that was counted.

@@ -5,7 +5,7 @@ mod jobs;
 use crate::engine::Cell;
 use crate::engine::Session;
 use crate::engine::ratios::{farthest, greatest};
-use crate::reproduce::measured::{Figure, Trial, View};
+use crate::reproduce::measured::{Batch, Figure, View};
 use crate::reproduce::page::{Page, Setting};
 use crate::reproduce::paper::{Paper, Results};
 use jobs::{Ran, Runner};
@@ -20,7 +20,7 @@ const SEVERAL: usize = 4;
 pub struct Here {
     processors: usize,
     names: Vec<String>,
-    pub trial: Trial<Ran>,
+    pub batch: Batch<Ran>,
 }
 
 impl Here {
@@ -38,7 +38,7 @@ impl Here {
         Ok(Self {
             processors,
             names,
-            trial: Trial::real(runs, cells),
+            batch: Batch::real(runs, cells),
         })
     }
 
@@ -47,9 +47,9 @@ impl Here {
         let Self {
             processors,
             names,
-            trial,
+            batch,
         } = self;
-        let mut results = Results::new(paper, trial.measure(session)?, FIGURES, session.size());
+        let mut results = Results::new(paper, batch.measure(session)?, FIGURES, session.size());
         results.list("processors", vec![(processors as i64).into()]);
         results.list("jobs", names.into_iter().map(Value::from).collect());
         if processors < SEVERAL {
