@@ -84,8 +84,7 @@ impl Runner {
 
     /// Returns what `tidegate exec` has said about the programs, each line once.
     pub fn messages(&self) -> Vec<String> {
-        let messages = self.messages.lock();
-        let messages = messages.unwrap_or_else(PoisonError::into_inner);
+        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.iter().cloned().collect()
     }
 

@@ -135,13 +135,9 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let costs = session.in_turns(&cells, repeat.into())?;
     let mut sheet = Sheet::new(BARE);
     for (name, costs) in names.into_iter().zip(costs) {
-        let figures = FIGURES.map(|of| Sample::new(costs.iter().filter_map(of)).interval());
-        let figures = figures.map(Field::Measured);
-        sheet.row(
-            std::iter::once(Field::text(name))
-                .chain(figures)
-                .collect::<Vec<_>>(),
-        );
+        let figures =
+            FIGURES.map(|of| Field::Measured(Sample::new(costs.iter().filter_map(of)).interval()));
+        sheet.row([&[Field::text(name)], &figures[..]].concat());
     }
     Ok(sheet)
 }

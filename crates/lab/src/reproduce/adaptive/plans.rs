@@ -246,9 +246,11 @@ pub fn made(session: &Session) -> Vec<Setting> {
     let runs = runs(session);
     let (mut works, tree) = works(session.size().into(), |program| program.slower);
     works.push(tree);
-    let slowed = works.iter().filter(|work| work.slower > 1.0);
-    let slowed = slowed.map(|work| format!("{} {}", work.name, work.slower));
-    let slowed: Vec<String> = slowed.collect();
+    let slowed: Vec<String> = works
+        .iter()
+        .filter(|work| work.slower > 1.0)
+        .map(|work| format!("{} {}", work.name, work.slower))
+        .collect();
     let mut made = vec![
         Setting::new("runs of a sweep", runs.min(RUNS_OF_A_SWEEP)),
         Setting::new("runs of UTS-7", runs.min(RUNS_OF_UTS_7)),

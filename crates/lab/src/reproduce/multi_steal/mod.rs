@@ -144,9 +144,10 @@ type Here = (Vec<Batch<Observed>>, Batch<f64>);
 /// serially with plain calls.
 fn here(session: &Session) -> Result<Here, Failure> {
     let (size, runs) = (session.size().into(), session.runs(RUNS));
-    let plans = programs::here(size).into_iter();
-    let plans = plans.map(|plan| Ok(Batch::real(runs, plan.here()?)));
-    let plans = plans.collect::<Result<Vec<_>, Failure>>()?;
+    let plans = programs::here(size)
+        .into_iter()
+        .map(|plan| Ok(Batch::real(runs, plan.here()?)))
+        .collect::<Result<Vec<_>, Failure>>()?;
     let processes = Processes::new()?;
     let one_worker = programs::on_one_worker(size).into_iter().flat_map(|work| {
         let processes = processes.clone();
