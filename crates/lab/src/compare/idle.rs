@@ -75,12 +75,8 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     };
     let notes = rows.iter().filter_map(share).collect();
     let [idle, phase] = [idle.0, phase].map(|time| time.as_secs_f64());
-    Ok(Outcome {
-        rows,
-        measure: format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s"),
-        notes,
-        conclusion: None,
-    })
+    let measure = format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s");
+    Ok(Outcome::new(rows, measure, notes))
 }
 
 /// The case of an idle pool. The field is how long the pool is measured.
