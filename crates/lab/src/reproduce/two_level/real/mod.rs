@@ -8,7 +8,8 @@ use crate::engine::ratios::{farthest, greatest};
 use crate::reproduce::measured::{Batch, Figure, View};
 use crate::reproduce::page::{Page, Setting};
 use crate::reproduce::paper::{Paper, Results};
-use jobs::{Ran, Runner};
+use crate::reproduce::real::Processes;
+use jobs::Ran;
 use tidegate_cli_support::failure::Failure;
 use tidegate_workloads::Size;
 use toml::Value;
@@ -26,14 +27,14 @@ pub struct Here {
 impl Here {
     pub fn new(size: Size, runs: u64) -> Result<Self, Failure> {
         let processors = tidegate::machine::Machine::read().usable().len();
-        let runner = std::sync::Arc::new(Runner::new()?);
+        let processes = Processes::new()?;
         let all = jobs::all(size, processors);
         let names = all.iter().map(|jobs| jobs.name.clone()).collect();
         let cells = all.into_iter().map(|jobs| {
             let (name, in_full) = (jobs.name.clone(), &jobs.in_full);
             let full = format!("real/{name}/{in_full} processors={processors}");
-            let runner = runner.clone();
-            (name, Cell::new(full, move |_| runner.run(&jobs)))
+            let processes = processes.clone();
+            (name, Cell::new(full, move |_| jobs.run(&processes)))
         });
         Ok(Self {
             processors,
