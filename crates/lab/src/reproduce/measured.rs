@@ -318,10 +318,7 @@ pub fn made_up<R>(
 ) -> f64 {
     let found = figures.iter().find(|(name, _)| *name == figure);
     let (_, figure) = found.expect("a figure of this name");
-    let given = given
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).into()));
-    let given = Value::Table(given.collect());
+    let given = super::paper::item(given.iter().copied());
     let measured = Measured::of(cells.into_iter().map(|(cell, run)| (cell, vec![run])));
     measured.view(lists, |view| {
         view.with("", &given, |view| view.value(figure))

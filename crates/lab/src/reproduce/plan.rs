@@ -251,7 +251,7 @@ pub fn in_units(v: View<'_, Observed>) -> f64 {
 mod tests {
     use super::*;
     use crate::reproduce::measured::Measured;
-    use crate::reproduce::paper::items_of;
+    use crate::reproduce::paper::{item, items_of};
 
     #[test]
     fn long_programs_get_equal_weight() {
@@ -277,14 +277,12 @@ mod tests {
             list("rule", &["fast", "slow"]),
             list("work", &[short, long, "none"]),
         ];
-        let given = [
+        let given = item([
             ("on", "on"),
             ("rules", "rule"),
             ("unit", "rule"),
             ("load", "8"),
-        ];
-        let given = given.map(|(name, value)| (name.to_owned(), Value::from(value)));
-        let given = Value::Table(given.into_iter().collect());
+        ]);
         measured.view(&lists.into(), |v| {
             let relative = |v: View<'_, Observed>| v.each("rule", |v| v.value(in_units));
             assert_eq!(v.with("", &given, relative), [0.75, 1.25]);

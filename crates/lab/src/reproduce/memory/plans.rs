@@ -10,7 +10,7 @@ use toml::Value;
 use crate::bench::memory::policy::{self, LOOKS_OF_SLIDES, Policy};
 use crate::reproduce::measured::Batch;
 use crate::reproduce::observed::Observed;
-use crate::reproduce::paper::{Paper, texts};
+use crate::reproduce::paper::{self, Paper, texts};
 use crate::reproduce::plan::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
@@ -38,15 +38,14 @@ impl Subject {
             MemoryPolicy::Budget(budget) => budget.bytes as u64,
             _ => unreachable!("the policy of this name"),
         };
-        let numbers = [
-            ("s1", self.s1()),
-            ("k", k(self.s1())),
-            ("depth", self.extent.depth),
-            ("most", budget),
-        ];
-        let numbers = numbers.map(|(name, number)| (name.to_owned(), (number as i64).into()));
-        let name = ("program".to_owned(), self.work.name.into());
-        Value::Table(numbers.into_iter().chain([name]).collect())
+        let number = |number: u64| Value::from(number as i64);
+        paper::item([
+            ("program", self.work.name.into()),
+            ("s1", number(self.s1())),
+            ("k", number(k(self.s1()))),
+            ("depth", number(self.extent.depth)),
+            ("most", number(budget)),
+        ])
     }
 }
 

@@ -19,7 +19,7 @@ use toml::Value;
 use super::measured::Batch;
 use super::observed::Observed;
 use super::page::{Page, Setting};
-use super::paper::{Paper, Results, items_of};
+use super::paper::{self, Paper, Results, items_of};
 use super::plan::Load;
 use super::real::{Processes, spec};
 use crate::engine::{Cell, Session};
@@ -210,9 +210,7 @@ fn results<'a>(
 /// Returns an item of a list of programs.
 fn item(work: &str, other: &str) -> Value {
     let id = work.to_lowercase().replace(' ', "-");
-    let values = [("work", work), ("id", &id), ("other", other)];
-    let values = values.map(|(name, value)| (name.to_owned(), value.into()));
-    Value::Table(values.into_iter().collect())
+    paper::item([("work", work), ("id", &id), ("other", other)])
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::arguments;
 use crate::engine::Cell;
 use crate::reproduce::measured::{Batch, Measured};
 use crate::reproduce::observed::Observed;
-use crate::reproduce::paper::{Results, items_of};
+use crate::reproduce::paper::{self, Results, items_of};
 
 /// The number of nodes, the number of leaves and the depth of a tree.
 type Sizes = (u64, u64, u64);
@@ -40,17 +40,11 @@ pub fn list(results: &mut Results<'_, Observed>, nodes: &Measured<Sizes>) {
         let is_curve = loads.len() > 1;
         let list = format!("processors of {work}");
         let item = |nodes: u64| {
-            let values: [(_, Value); 3] = [
-                ("work", work.into()),
+            paper::item([
+                ("work", Value::from(work)),
                 ("loads", list.clone().into()),
                 ("nodes", (nodes as i64).into()),
-            ];
-            Value::Table(
-                values
-                    .map(|(name, value)| (name.to_owned(), value))
-                    .into_iter()
-                    .collect(),
-            )
+            ])
         };
         results.list(&list, items_of("processors", loads));
         curves.extend(is_curve.then(|| item(0)));
