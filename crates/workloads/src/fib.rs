@@ -10,13 +10,11 @@
 //! The program doesn't test imbalance (both halves are trees of the same kind), memory, or long
 //! leaves.
 
-use std::io;
-
 use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Program, Reference, parameters, result};
+use crate::program::{Program, Reference, parameters, result, without_input};
 use crate::runtime::Runtime;
 
 /// The largest n for which F(n) fits the result type.
@@ -113,12 +111,8 @@ impl Program for Fib {
         value "the n-th Fibonacci number" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         serial(self.n)

@@ -8,10 +8,8 @@
 //!
 //! The program has no cutoff, and its tree is not random; for a random tree, use `uts`.
 
-use std::io;
-
 use crate::parameter::{Kind::Integer, ParameterError, positional};
-use crate::program::{Program, parameters, result};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -152,7 +150,7 @@ impl Program for Knary {
         mix "sum of the nodes' results, modulo 2^64" = tally.mix;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = Tally;
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -166,10 +164,6 @@ impl Program for Knary {
                 "the tree with n={n} and k={k} is too large: expected at most {MOST_NODES} nodes"
             ))
         })
-    }
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
     }
 
     fn serial(&self, (): &mut ()) -> Tally {

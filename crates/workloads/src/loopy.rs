@@ -9,10 +9,8 @@
 //!
 //! The program doesn't test imbalance or the cost of a fork.
 
-use std::io;
-
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Form, Program, parameters, result};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -69,12 +67,8 @@ impl Program for Loopy {
         sum "sum of the tasks' results, modulo 2^64" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         (0..self.n)

@@ -9,14 +9,13 @@
 //!
 //! The program doesn't test imbalance within a phase or the cost of a fork.
 
-use std::io;
 use std::time::Duration;
 
 use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Program, parameters, result};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -109,12 +108,8 @@ impl Program for Phases {
         state "hash of the tasks' results, modulo 2^64" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         let wait = Duration::from_millis(self.wait);

@@ -58,6 +58,8 @@ pub trait Program: Sized + Send + Sync + 'static {
     const READS_FILES: bool = false;
     /// Whether the program requires a runtime with [intervals](Runtime::INTERVALS).
     const INTERVALS: bool = false;
+    /// Whether the parallel body spawns its tasks, whatever the parameters.
+    const SPAWNS: bool = false;
 
     /// The data on which a run works.
     type Input: Send;
@@ -102,7 +104,7 @@ pub trait Program: Sized + Send + Sync + 'static {
 
     /// Whether [`parallel`](Self::parallel) can run tasks in parallel on this runtime.
     fn applies_to<R: Runtime>(&self) -> bool {
-        true
+        R::SPAWNS || !Self::SPAWNS
     }
 
     /// Checks that the runtime supports what the program needs with these parameters.
@@ -239,7 +241,18 @@ macro_rules! result {
     };
 }
 
-pub(crate) use {parameters, result};
+/// Implements the part of [`Program`] that concerns the input of a program without one.
+macro_rules! without_input {
+    () => {
+        type Input = ();
+
+        fn prepare(&self) -> std::io::Result<()> {
+            Ok(())
+        }
+    };
+}
+
+pub(crate) use {parameters, result, without_input};
 
 pub(crate) fn answer<const N: usize>(fields: [(&str, Value); N]) -> Answer {
     fields

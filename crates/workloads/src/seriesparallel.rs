@@ -8,10 +8,8 @@
 //!
 //! The program doesn't resemble any particular application, and it has no cutoff.
 
-use std::io;
-
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Program, parameters, result};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -115,12 +113,8 @@ impl Program for Seriesparallel {
         mix "sum of the leaves' results, modulo 2^64" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         self.walk(self.whole())

@@ -27,14 +27,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::parameter::{
     Kind::{Choice, Integer},
     ParameterError, Words, named, positional,
 };
-use crate::program::{Program, parameters, result};
+use crate::program::{Program, parameters, result, without_input};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
@@ -154,13 +153,10 @@ impl Program for Sssp {
         farthest "largest distance" = reached(distances).max().copied();
         checksum "hash of the distances" = checksum(distances.iter().copied());
     }
+    const SPAWNS: bool = true;
 
-    type Input = ();
+    without_input! {}
     type Output = Vec<u64>;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> Vec<u64> {
         let edges = self.edges();
@@ -191,10 +187,6 @@ impl Program for Sssp {
         R::scope(|scope| search.relax::<R>(scope, (0, 0)));
         let distances = search.distances.into_iter();
         distances.map(AtomicU64::into_inner).collect()
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
     }
 
     fn fits<R: Runtime>(&self, _: &R) -> Result<(), ParameterError> {

@@ -7,13 +7,12 @@
 //!
 //! The program doesn't test stages of unequal length.
 
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::after_above_and_left;
 use super::rows::unfold;
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Program, parameters, result};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -108,12 +107,8 @@ impl Program for Pipeline {
     }
     const INTERVALS: bool = true;
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         let mut states = vec![0; self.stages];

@@ -143,6 +143,7 @@ impl Program for Blockmatmul {
         // checksum.
         checksum "hash of the product" = checksum(input.c.iter().map(|element| *element as u64 + 1));
     }
+    const SPAWNS: bool = true;
 
     type Input = Input;
     type Output = ();
@@ -185,10 +186,6 @@ impl Program for Blockmatmul {
                 chains.spawn::<R>(scope, block, 0, c);
             }
         });
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
     }
 
     fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {

@@ -11,17 +11,15 @@
 //! From the slides "Narlikar and hybrid schedulers for Cilk", which use such a function as their
 //! benchmark ("modified fib") but don't show its code; the sizes are our own.
 
-use std::hint::black_box;
-use std::io;
-
 use super::block;
 use crate::parameter::{
     Kind::{Choice, Integer, Number},
     Words, named, positional,
 };
-use crate::program::{Program, parameters, result};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
+use std::hint::black_box;
 
 /// The program `memfib`, whose calls hold memory.
 #[derive(Clone, Copy, Debug)]
@@ -156,12 +154,8 @@ impl Program for Memfib {
         value "the n-th Fibonacci number" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         serial(self, Call::first(self.n))

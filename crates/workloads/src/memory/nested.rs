@@ -11,11 +11,9 @@
 //!
 //! The program doesn't test imbalance or memory that is held while no task uses it.
 
-use std::io;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional};
-use crate::program::{Form, Program, parameters, result};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, steps};
 
@@ -81,7 +79,7 @@ impl Program for Nested {
         sum "sum of the last words of all elements, modulo 2^64" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -90,10 +88,6 @@ impl Program for Nested {
         }
         let expected = format!("a multiple of {WORD}");
         Err(ParameterError::invalid(self.width, "width", expected))
-    }
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
     }
 
     fn serial(&self, (): &mut ()) -> u64 {

@@ -13,11 +13,9 @@
 //! The program doesn't merge in parallel, because the pieces provide enough parallelism. It doesn't
 //! merge the sorted pieces either.
 
-use std::io;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Form, Program, parameters, result};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::quicksort;
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
@@ -119,12 +117,8 @@ impl Program for Sortmany {
         checksum "hash of all pieces" = *output;
     }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         self.all::<Serial>(Way::Call)
