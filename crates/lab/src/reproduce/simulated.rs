@@ -88,3 +88,27 @@ impl Setup {
         Ok(Observed::of(&outcome))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_sim::Costs;
+
+    /// `quicksort` sorts its data while its tasks unfold.
+    #[test]
+    fn instances_have_data_of_their_own() {
+        let busy = |instances| {
+            let setup = Setup {
+                work: Work::new("quicksort", "quicksort", Size::Tiny, ""),
+                settings: Settings {
+                    costs: Costs::NONE,
+                    ..Settings::new(4)
+                },
+                instances,
+                width: Width::Fixed(2),
+            };
+            setup.observe(0).unwrap().busy
+        };
+        assert_eq!(busy(2), busy(1));
+    }
+}
