@@ -15,6 +15,8 @@ pub mod page;
 mod paper;
 mod plan;
 mod print;
+#[cfg(test)]
+mod printed;
 mod real;
 mod scaling;
 mod simulated;
