@@ -8,6 +8,7 @@
 //! and controls ([`crew`]). The jobs share a private table, so they and unrelated jobs on the
 //! machine do not disturb each other.
 
+mod arguments;
 pub mod calibrate;
 mod counters;
 pub mod crew;
@@ -24,7 +25,10 @@ pub mod rayon_programs;
 pub mod streams;
 pub mod subject;
 
-use crate::arguments::{Bench, BenchArguments};
+pub use arguments::{
+    Bench, BenchArguments, CalibrateArguments, ExecArguments, HandoverArguments, ProgramsArguments,
+    QueuesArguments, RayonProgramsArguments, StreamsArguments,
+};
 use tidegate_cli_support::failure::Failure;
 
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {

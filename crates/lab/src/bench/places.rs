@@ -23,7 +23,7 @@ use tidegate_workloads::{Given, Program, Size, Tidegate};
 
 use super::counters::{Counters, Counts};
 use super::subject::{Ran, Subject};
-use crate::arguments::ProgramsArguments;
+use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Sample, Session};
 use tidegate_cli_support::columns;

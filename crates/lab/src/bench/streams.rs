@@ -13,9 +13,10 @@ use tidegate::Pool;
 use tidegate::policy::SharePolicy;
 use tidegate_policy::tunables::STREAM_WINDOW;
 
-use crate::arguments::{Size, StreamsArguments};
+use crate::bench::StreamsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Sample, Session};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options;

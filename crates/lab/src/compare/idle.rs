@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};

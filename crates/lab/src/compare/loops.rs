@@ -11,8 +11,8 @@ use std::time::Instant;
 use tidegate_workloads::loops::Loops;
 use tidegate_workloads::{Chili, Runtime, Tidegate, TrialOf};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::program::Case;

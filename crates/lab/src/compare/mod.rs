@@ -10,6 +10,7 @@
 //! | [`spawn`] | detached tasks, and handles |
 //! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process |
 
+mod arguments;
 mod arms;
 mod fact;
 mod hidden;
@@ -24,8 +25,8 @@ use tidegate_cli_support::compare::lane::Lane;
 use tidegate_cli_support::compare::row::Row;
 use tidegate_cli_support::failure::Failure;
 
-use crate::arguments::{CompareArguments, Mechanism};
 use crate::engine::Session;
+pub use arguments::{CompareArguments, Mechanism};
 
 /// Runs the chosen comparison.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {

@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};

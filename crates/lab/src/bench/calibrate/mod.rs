@@ -13,9 +13,10 @@ use std::time::Duration;
 use tidegate::machine::Machine;
 use tidegate_policy::tunables::{self as t, Tunable};
 
-use crate::arguments::{CalibrateArguments, Size};
+use crate::bench::CalibrateArguments;
 use crate::engine::sheet::print_notes;
 use crate::engine::{Interval, Sample, Session};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::json_fields;
 use tidegate_cli_support::output::{JsonField, Table, Value as Cell, print_json, to_json};

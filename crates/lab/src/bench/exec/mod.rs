@@ -20,11 +20,12 @@ use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Value, tame, to_stderr};
 
-use crate::arguments::{ExecArguments, Size};
+use crate::bench::ExecArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Interval, LEAST, Sample, Session};
 use programs::{OPENMP, Prepared, Program};
 use run::{Runner, Way};
+use tidegate_cli_support::arguments::Size;
 
 pub const COLUMNS: &[Column] = columns! {
     program "program" Value::Number, "";

@@ -21,7 +21,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_share::{Location, Observer, VARIABLE};
 
 use super::programs::{Program, uts_arguments};
-use crate::arguments::Size;
+use tidegate_cli_support::arguments::Size;
 
 /// The only variables that programs get, so that those of the user change nothing.
 const KEPT: [&str; 3] = ["PATH", "HOME", "TMPDIR"];

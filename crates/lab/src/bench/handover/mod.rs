@@ -26,8 +26,9 @@ use tidegate_sync::futex::SharedWord;
 use tidegate_workloads::{Runtime, Tidegate};
 
 use super::crew::{Job, Spec};
-use crate::arguments::{HandoverArguments, Size};
+use crate::bench::HandoverArguments;
 use crate::engine::{Interval, Sample, Session};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};

@@ -11,10 +11,11 @@ use tidegate::policy::QueueKind;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::programs;
-use crate::arguments::{ProgramsArguments, Size};
+use crate::bench::ProgramsArguments;
 use crate::engine::Session;
 use crate::engine::sheet::{Column, Field, Sheet};
 use graphs::Graphs;
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::columns;
 use tidegate_cli_support::compare;
 use tidegate_cli_support::failure::Failure;

@@ -20,7 +20,7 @@ use tidegate_workloads::{
 };
 
 use super::crew::{self, Done, Spec};
-use crate::arguments::ProgramsArguments;
+use crate::bench::ProgramsArguments;
 use crate::engine::Session;
 use policy::{LOOKS_HERE, Policy, k};
 use tidegate_cli_support::failure::Failure;

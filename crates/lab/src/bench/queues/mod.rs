@@ -22,10 +22,11 @@ use tidegate_policy::QueueKind;
 use tidegate_sync::barrier;
 
 use super::programs;
-use crate::arguments::{QueuesArguments, Size};
+use crate::bench::QueuesArguments;
 use crate::engine::sheet::{Column, Field, Sheet, print_notes};
 use crate::engine::{Cell, Sample, Session};
 use rivals::{Owner, Task, Thief, Visitor};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::arguments::TableFormat;
 use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;

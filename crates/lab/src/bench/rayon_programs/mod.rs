@@ -25,12 +25,13 @@ use std::thread;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{print_json, to_json, to_stdout};
 
-use crate::arguments::{RayonProgramsArguments, Size};
+use crate::bench::RayonProgramsArguments;
 use crate::cargo;
 use crate::engine::{Cell, Session};
 pub use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
 use table::{PROGRAMS, Program};
+use tidegate_cli_support::arguments::Size;
 
 /// The numbers of copies that run at the same time.
 const COPIES: [usize; 2] = [1, 2];

@@ -38,8 +38,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::fact::Fact;
-use crate::arguments::{Rival, Size};
 use crate::engine::Session;
+use tidegate_cli_support::arguments::Size;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::row::{Conclusion, Outcome};
 use tidegate_cli_support::failure::Failure;

@@ -20,8 +20,8 @@ use tidegate_workloads::{Chili, Runtime, Threads, Tidegate};
 
 mod futex;
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};

@@ -8,8 +8,8 @@ use tidegate_cli_support::failure::EXIT_CODES;
 use tidegate_cli_support::output::sheet::{Column, describe_columns};
 use tidegate_cli_support::output::{describe, describe_all};
 
-use super::KeepFlags;
 use crate::bench;
+use crate::engine::KeepFlags;
 
 /// The arguments of `bench`.
 #[derive(Args, Debug)]

@@ -1,7 +1,7 @@
 //! The arguments of `compare`.
 
-use super::KeepFlags;
-use crate::compare::iter::Cell;
+use super::iter::Cell;
+use crate::engine::KeepFlags;
 use clap::{Args, Subcommand};
 use tidegate_cli_support::compare::{ComparisonFlags, after_compare};
 use tidegate_cli_support::output::describe;
