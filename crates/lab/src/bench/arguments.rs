@@ -38,15 +38,29 @@ pub enum Bench {
     #[command(after_help = rows(ABOUT_MEMORY, bench::memory::rows::COLUMNS, EXIT_CODES))]
     Memory(ProgramsArguments),
     /// Compare the throughput of ordered streams with that of the crate pariter
-    #[command(after_help = rows(ABOUT_STREAMS, bench::streams::COLUMNS, CODES_STREAMS))]
-    Streams(StreamsArguments),
+    #[command(
+        after_help = rows(ABOUT_STREAMS, bench::streams::COLUMNS, CODES_STREAMS),
+        mut_arg("repeat", |arg| arg.default_value("15")),
+        mut_arg("size", |arg| {
+            arg.help("Length of a run: a millisecond (tiny, for tests) or a tenth of a second")
+        })
+    )]
+    Streams(ProgramsArguments),
     /// Compare the results, times and memory of rayon programs on rayon's own runtime and on
     /// Tidegate
     #[command(after_help = after_rayon_programs())]
     RayonPrograms(RayonProgramsArguments),
     /// Measure what forks, steals, wake-ups and so on cost on this machine, for the simulator
-    #[command(after_help = after_calibrate())]
-    Calibrate(CalibrateArguments),
+    #[command(
+        after_help = after_calibrate(),
+        mut_arg("repeat", |arg| {
+            arg.help("Number of rounds; the costs are medians").default_value("15")
+        }),
+        mut_arg("size", |arg| {
+            arg.help("Length of a round: hundredths of a second (tiny, for tests) or tenths (others)")
+        })
+    )]
+    Calibrate(ProgramsArguments),
     /// Compare programs that do not use Tidegate with and without `tidegate exec`: alone, two at
     /// once, and beside a job of Tidegate
     #[cfg_attr(
@@ -116,23 +130,6 @@ pub struct ProgramsArguments {
     pub format: TableFormat,
 }
 
-/// The arguments of `bench streams`.
-#[derive(Args, Debug)]
-pub struct StreamsArguments {
-    /// Number of repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 15, value_parser = repetitions(), allow_negative_numbers = true)]
-    pub repeat: u32,
-    /// Length of a run: a millisecond (tiny, for tests) or a tenth of a second
-    #[arg(long, value_enum, default_value_t)]
-    pub size: Size,
-    /// Where finished runs are stored.
-    #[command(flatten)]
-    pub keep: KeepFlags,
-    /// How the results are printed.
-    #[command(flatten)]
-    pub format: TableFormat,
-}
-
 /// The arguments of `bench rayon-programs`.
 #[derive(Args, Debug)]
 pub struct RayonProgramsArguments {
@@ -163,23 +160,6 @@ pub struct ExecArguments {
     /// The `tidegate` command to measure [default: `tidegate` in the folder of this command]
     #[arg(long, value_name = "PATH")]
     pub tidegate: Option<PathBuf>,
-    /// Where finished runs are stored.
-    #[command(flatten)]
-    pub keep: KeepFlags,
-    /// How the results are printed.
-    #[command(flatten)]
-    pub format: TableFormat,
-}
-
-/// The arguments of `bench calibrate`.
-#[derive(Args, Debug)]
-pub struct CalibrateArguments {
-    /// Number of rounds; the costs are medians
-    #[arg(long, value_name = "R", default_value_t = 15, value_parser = repetitions(), allow_negative_numbers = true)]
-    pub repeat: u32,
-    /// Length of a round: hundredths of a second (tiny, for tests) or tenths (others)
-    #[arg(long, value_enum, default_value_t)]
-    pub size: Size,
     /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,

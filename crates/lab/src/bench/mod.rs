@@ -26,8 +26,8 @@ pub mod streams;
 pub mod subject;
 
 pub use arguments::{
-    Bench, BenchArguments, CalibrateArguments, ExecArguments, HandoverArguments, ProgramsArguments,
-    QueuesArguments, RayonProgramsArguments, StreamsArguments,
+    Bench, BenchArguments, ExecArguments, HandoverArguments, ProgramsArguments, QueuesArguments,
+    RayonProgramsArguments,
 };
 use tidegate_cli_support::failure::Failure;
 

@@ -13,7 +13,7 @@ use tidegate::Pool;
 use tidegate::policy::SharePolicy;
 use tidegate_policy::tunables::STREAM_WINDOW;
 
-use crate::bench::StreamsArguments;
+use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Sample, Session};
 use tidegate_cli_support::arguments::Size;
@@ -51,7 +51,7 @@ pub const COLUMNS: &[Column] = columns! {
 };
 
 /// Measures all cases in interleaved runs.
-pub fn bench(arguments: &StreamsArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let session = Session::whole("bench-streams", arguments.size, &arguments.keep);
     let (workers, _) = options::number_of_workers(None)?;
     let pool = Pool::builder().workers(workers).share(SharePolicy::Off);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tidegate::machine::Machine;
 use tidegate_policy::tunables::{self as t, Tunable};
 
-use crate::bench::CalibrateArguments;
+use crate::bench::ProgramsArguments;
 use crate::engine::sheet::print_notes;
 use crate::engine::{Interval, Sample, Session};
 use tidegate_cli_support::arguments::Size;
@@ -93,7 +93,7 @@ struct Processors {
     far: Option<([usize; 2], u32)>,
 }
 
-pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let processors = Processors::find()?;
     let session = Session::whole("bench-calibrate", arguments.size, &arguments.keep);
     let rounds = session.share_turns(&["costs"], arguments.repeat.into(), |_, _| {
