@@ -7,6 +7,10 @@ use tidegate::memory::ReservationError;
 use tidegate_fan::{Error, Retry};
 use tidegate_workloads::ParameterError;
 
+/// What helps say about [exit codes](Failure::code).
+pub const EXIT_CODES: &str = "\
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {

@@ -12,7 +12,7 @@ pub fn print(format: TableFormat) -> Result<(), Failure> {
     let columns = [
         "name", "default", "variable", "unit", "basis", "range", "reason",
     ];
-    let mut sheet = Sheet::new(&columns.map(|name| Column::new(name, name, Cell::Number)));
+    let mut sheet = Sheet::new(&columns.map(|name| Column::new(name, name, Cell::Number, "")));
     for row in rows() {
         sheet.row([
             Field::text(row.name),

@@ -31,7 +31,7 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 
@@ -219,7 +219,9 @@ impl Program for Bipartition {
             "undecided vertices that are searched without forking");
         seed = random_graph::SEED;
     }
-    const RESULT: &'static [Field] = &[field("cut", "minimum weight between the two halves")];
+    result! { self, _, cut =>
+        cut "minimum weight between the two halves" = *cut;
+    }
 
     type Input = Graph;
     type Output = u32;
@@ -238,10 +240,6 @@ impl Program for Bipartition {
         let found = AtomicU32::new(u32::MAX);
         graph.parallel::<R>(fork, &graph.root(), &found, self.cutoff);
         found.into_inner()
-    }
-
-    fn answer(&self, _: &Graph, cut: &u32) -> Answer {
-        answer([("cut", (*cut).into())])
     }
 }
 

@@ -10,15 +10,11 @@
 //! The program doesn't test imbalance (both halves are trees of the same kind), memory, or long
 //! leaves.
 
-use std::io;
-
-use serde_json::Value;
-
 use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
+use crate::program::{Program, Reference, parameters, result, without_input};
 use crate::runtime::Runtime;
 
 /// The largest n for which F(n) fits the result type.
@@ -111,14 +107,12 @@ impl Program for Fib {
         closures = named("closures", Choice(Closures::NAMES), ["move"; 3],
             "whether closures capture n by value or by reference (no difference when simulated)");
     }
-    const RESULT: &'static [Field] = &[field("value", "the n-th Fibonacci number")];
-
-    type Input = ();
-    type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), output =>
+        value "the n-th Fibonacci number" = *output;
     }
+
+    without_input! {}
+    type Output = u64;
 
     fn serial(&self, (): &mut ()) -> u64 {
         serial(self.n)
@@ -129,10 +123,6 @@ impl Program for Fib {
             Closures::Move => parallel::<R>(fork, self.n),
             Closures::Reference => parallel_by_reference::<R>(fork, self.n),
         }
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("value", Value::from(*output))])
     }
 
     fn published(&self) -> Option<Reference> {

@@ -8,10 +8,8 @@
 //!
 //! The program has no cutoff, and its tree is not random; for a random tree, use `uts`.
 
-use std::io;
-
 use crate::parameter::{Kind::Integer, ParameterError, positional};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -147,12 +145,12 @@ impl Program for Knary {
         r = positional("r", Integer(0, 1000), ["1", "2", "1"],
             "children that run in series, at most k");
     }
-    const RESULT: &'static [Field] = &[
-        field("nodes", "number of nodes"),
-        field("mix", "sum of the nodes' results, modulo 2^64"),
-    ];
+    result! { self, (), tally =>
+        nodes "number of nodes" = tally.nodes;
+        mix "sum of the nodes' results, modulo 2^64" = tally.mix;
+    }
 
-    type Input = ();
+    without_input! {}
     type Output = Tally;
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -168,20 +166,12 @@ impl Program for Knary {
         })
     }
 
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
-
     fn serial(&self, (): &mut ()) -> Tally {
         self.walk(self.root())
     }
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> Tally {
         self.fork::<R>(fork, self.root())
-    }
-
-    fn answer(&self, (): &(), tally: &Tally) -> Answer {
-        answer([("nodes", tally.nodes.into()), ("mix", tally.mix.into())])
     }
 }
 

@@ -64,10 +64,10 @@ pub mod trial;
 pub mod uts;
 pub mod way;
 
-pub use dags::Simulated;
+pub use dags::{AnySimulated, Simulated};
 pub use parameter::{Given, Parameter, ParameterError, Size, Values};
 pub use program::{Answer, Field, Form, Program, Progress, Reference};
-pub use registry::{SimulatedVisitor, find, visit_simulated};
+pub use registry::{find, find_simulated};
 #[cfg(feature = "chili")]
 pub use runtime::Chili;
 #[cfg(feature = "rayon")]

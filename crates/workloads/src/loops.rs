@@ -10,7 +10,7 @@ use std::io;
 use serde_json::Value;
 
 use crate::parameter::{Kind::Integer, positional};
-use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
+use crate::program::{Program, Reference, answer, parameters, result};
 use crate::runtime::Runtime;
 
 /// The program `loops`, which runs a short loop many times.
@@ -34,7 +34,9 @@ impl Program for Loops {
         times = positional("times", Integer(0, u32::MAX as u64), ["100", "10000", "10000"],
             "number of times the loop runs");
     }
-    const RESULT: &'static [Field] = &[field("sum", "final sum of all items")];
+    result! { self, items, () =>
+        sum "final sum of all items" = items.iter().copied().map(u64::from).sum::<u64>();
+    }
 
     type Input = Vec<u32>;
     type Output = ();
@@ -57,11 +59,6 @@ impl Program for Loops {
         for _ in 0..self.times {
             R::for_each(fork, items, touch);
         }
-    }
-
-    fn answer(&self, items: &Vec<u32>, (): &()) -> Answer {
-        let sum: u64 = items.iter().copied().map(u64::from).sum();
-        answer([("sum", Value::from(sum))])
     }
 
     fn published(&self) -> Option<Reference> {

@@ -9,12 +9,8 @@
 //!
 //! The program doesn't test imbalance or the cost of a fork.
 
-use std::io;
-
-use serde_json::Value;
-
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -67,14 +63,12 @@ impl Program for Loopy {
             "steps of work per task");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field("sum", "sum of the tasks' results, modulo 2^64")];
-
-    type Input = ();
-    type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), output =>
+        sum "sum of the tasks' results, modulo 2^64" = *output;
     }
+
+    without_input! {}
+    type Output = u64;
 
     fn serial(&self, (): &mut ()) -> u64 {
         (0..self.n)
@@ -91,9 +85,5 @@ impl Program for Loopy {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("sum", Value::from(*output))])
     }
 }

@@ -179,6 +179,21 @@ enum Item {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError(String);
 
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident -> $value:ty = $item:pat => $is:expr;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// If no parameter of this kind and with this name has a value.
+        pub fn $name(&self, name: &str) -> Result<$value, ParameterError> {
+            match self.0.get(name) {
+                Some($item) => Ok($is),
+                _ => Err(ParameterError::missing(name)),
+            }
+        }
+    )*};
+}
+
 impl Values {
     /// Checks `given` against `parameters` and fills in the defaults for `size`.
     ///
@@ -243,48 +258,15 @@ impl Values {
         self.0.contains_key(name)
     }
 
-    /// Returns the value of an integer parameter.
-    ///
-    /// # Errors
-    /// If no integer parameter with this name has a value.
-    pub fn integer(&self, name: &str) -> Result<u64, ParameterError> {
-        match self.0.get(name) {
-            Some(Item::Integer(value)) => Ok(*value),
-            _ => Err(ParameterError::missing(name)),
-        }
-    }
-
-    /// Returns the value of a number parameter.
-    ///
-    /// # Errors
-    /// If no number parameter with this name has a value.
-    pub fn number(&self, name: &str) -> Result<f64, ParameterError> {
-        match self.0.get(name) {
-            Some(Item::Number(value)) => Ok(*value),
-            _ => Err(ParameterError::missing(name)),
-        }
-    }
-
-    /// Returns the value of a choice parameter.
-    ///
-    /// # Errors
-    /// If no choice parameter with this name has a value.
-    pub fn choice(&self, name: &str) -> Result<&'static str, ParameterError> {
-        match self.0.get(name) {
-            Some(Item::Choice(value)) => Ok(value),
-            _ => Err(ParameterError::missing(name)),
-        }
-    }
-
-    /// Returns the value of a path parameter.
-    ///
-    /// # Errors
-    /// If no path parameter with this name has a value.
-    pub fn path(&self, name: &str) -> Result<&Path, ParameterError> {
-        match self.0.get(name) {
-            Some(Item::Path(value)) => Ok(value),
-            _ => Err(ParameterError::missing(name)),
-        }
+    getters! {
+        /// Returns the value of an integer parameter.
+        integer -> u64 = Item::Integer(value) => *value;
+        /// Returns the value of a number parameter.
+        number -> f64 = Item::Number(value) => *value;
+        /// Returns the value of a choice parameter.
+        choice -> &'static str = Item::Choice(value) => value;
+        /// Returns the value of a path parameter.
+        path -> &Path = Item::Path(value) => value;
     }
 }
 

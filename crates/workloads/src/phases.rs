@@ -9,16 +9,13 @@
 //!
 //! The program doesn't test imbalance within a phase or the cost of a fork.
 
-use std::io;
 use std::time::Duration;
-
-use serde_json::Value;
 
 use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -107,14 +104,12 @@ impl Program for Phases {
             "tasks per parallel phase");
         first = named("first", Choice(First::NAMES), ["serial"; 3], "which phase comes first");
     }
-    const RESULT: &'static [Field] = &[field("state", "hash of the tasks' results, modulo 2^64")];
-
-    type Input = ();
-    type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), output =>
+        state "hash of the tasks' results, modulo 2^64" = *output;
     }
+
+    without_input! {}
+    type Output = u64;
 
     fn serial(&self, (): &mut ()) -> u64 {
         let wait = Duration::from_millis(self.wait);
@@ -139,9 +134,5 @@ impl Program for Phases {
             },
             |seed| self.among::<R>(fork, seed, 0, self.tasks),
         )
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("state", Value::from(*output))])
     }
 }

@@ -15,7 +15,7 @@
 use std::io;
 
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
@@ -103,10 +103,10 @@ impl Program for Prefixsum {
         block = named("block", Integer(1, 1 << 32), ["256", "16384", "16384"], "elements per task");
         seed = seed("seed of the elements");
     }
-    const RESULT: &'static [Field] = &[
-        field("sum", "sum of all elements, modulo 2^64"),
-        field("checksum", "hash of the prefix sums"),
-    ];
+    result! { self, elements, () =>
+        sum "sum of all elements, modulo 2^64" = elements.last().copied().unwrap_or(0);
+        checksum "hash of the prefix sums" = checksum(elements.iter().copied());
+    }
 
     type Input = Vec<u64>;
     type Output = ();
@@ -129,12 +129,6 @@ impl Program for Prefixsum {
 
     fn parallel<R: Runtime>(&self, elements: &mut Vec<u64>, fork: &mut R::Fork<'_>) {
         parallel::<R>(fork, elements, self.block);
-    }
-
-    fn answer(&self, elements: &Vec<u64>, (): &()) -> Answer {
-        let sum = elements.last().copied().unwrap_or(0);
-        let checksum = checksum(elements.iter().copied());
-        answer([("sum", sum.into()), ("checksum", checksum.into())])
     }
 }
 

@@ -58,6 +58,8 @@ pub trait Program: Sized + Send + Sync + 'static {
     const READS_FILES: bool = false;
     /// Whether the program requires a runtime with [intervals](Runtime::INTERVALS).
     const INTERVALS: bool = false;
+    /// Whether the parallel body spawns its tasks, whatever the parameters.
+    const SPAWNS: bool = false;
 
     /// The data on which a run works.
     type Input: Send;
@@ -102,7 +104,7 @@ pub trait Program: Sized + Send + Sync + 'static {
 
     /// Whether [`parallel`](Self::parallel) can run tasks in parallel on this runtime.
     fn applies_to<R: Runtime>(&self) -> bool {
-        true
+        R::SPAWNS || !Self::SPAWNS
     }
 
     /// Checks that the runtime supports what the program needs with these parameters.
@@ -226,7 +228,31 @@ macro_rules! parameters {
     };
 }
 
-pub(crate) use parameters;
+/// Implements the part of [`Program`] that concerns its answer, which is computed from the input and
+/// the output. Each row has a field's name, what the field holds, and its value.
+macro_rules! result {
+    ($this:ident, $input:pat, $output:pat => $($name:ident $meaning:literal = $value:expr;)*) => {
+        const RESULT: &'static [$crate::Field] =
+            &[$($crate::program::field(stringify!($name), $meaning)),*];
+
+        fn answer(&$this, $input: &Self::Input, $output: &Self::Output) -> $crate::Answer {
+            $crate::program::answer([$((stringify!($name), ($value).into())),*])
+        }
+    };
+}
+
+/// Implements the part of [`Program`] that concerns the input of a program without one.
+macro_rules! without_input {
+    () => {
+        type Input = ();
+
+        fn prepare(&self) -> std::io::Result<()> {
+            Ok(())
+        }
+    };
+}
+
+pub(crate) use {parameters, result, without_input};
 
 pub(crate) fn answer<const N: usize>(fields: [(&str, Value); N]) -> Answer {
     fields

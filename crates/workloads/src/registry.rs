@@ -1,10 +1,10 @@
 //! Looks programs up by name.
 //!
 //! Programs have different input and output types, so a caller that picks one by name at run time
-//! gets a [`Trial`], or passes a [`SimulatedVisitor`], which is generic over the program.
+//! gets a [`Trial`] or, for the simulator, an [`AnySimulated`].
 
 use crate::bipartition::Bipartition;
-use crate::dags::Simulated;
+use crate::dags::{AnySimulated, Simulated};
 use crate::digest::Digest;
 use crate::factors::cholesky::Cholesky;
 use crate::factors::lu::Lu;
@@ -39,15 +39,6 @@ use crate::treesum::Treesum;
 use crate::trial::{Trial, TrialOf};
 use crate::uts::Uts;
 
-/// A callback for the program that [`visit_simulated`] finds.
-pub trait SimulatedVisitor {
-    /// What [`visit`](Self::visit) returns.
-    type Out;
-
-    /// Called with the program that was found.
-    fn visit<P: Simulated>(self, program: P) -> Self::Out;
-}
-
 /// Information about a program, to show to users.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -61,7 +52,7 @@ pub struct Entry {
     pub result: &'static [Field],
     /// Whether the program requires a runtime with intervals.
     pub intervals: bool,
-    /// Whether [`visit_simulated`] finds the program. A program can't be simulated if its execution
+    /// Whether [`find_simulated`] finds the program. A program can't be simulated if its execution
     /// depends on more than its parameters.
     pub simulated: bool,
 }
@@ -84,19 +75,18 @@ macro_rules! programs {
             }
         }
 
-        /// Passes the program called `name`, with the given parameters, to `visitor`.
+        /// Returns the program called `name`, with the given parameters, for the simulator.
         ///
         /// # Errors
         /// If there is no such program, if it can't be simulated, or if the parameters are invalid
         /// for it.
-        pub fn visit_simulated<V: SimulatedVisitor>(
+        pub fn find_simulated(
             name: &str,
             size: Size,
             given: &Given,
-            visitor: V,
-        ) -> Result<V::Out, ParameterError> {
+        ) -> Result<Box<dyn AnySimulated>, ParameterError> {
             match name {
-                $($dag::NAME => Ok(visitor.visit(read::<$dag>(size, given)?)),)*
+                $($dag::NAME => Ok(Box::new(read::<$dag>(size, given)?)),)*
                 _ => Err(unknown(name, ENTRIES.iter().filter(|entry| entry.simulated))),
             }
         }

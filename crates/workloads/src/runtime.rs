@@ -191,6 +191,33 @@ pub trait Runtime: Sized + Sync {
     }
 }
 
+/// Implements the part of [`Runtime`] that is the same for all runtimes without scopes: they only
+/// count reserved bytes.
+macro_rules! without_scopes {
+    () => {
+        const SPAWNS: bool = false;
+        type Reservation = $crate::runtime::Counted;
+        type Scope<'scope> = $crate::runtime::Inline<'scope>;
+
+        fn reserve(bytes: usize) -> Self::Reservation {
+            $crate::runtime::Counted::new(bytes)
+        }
+
+        fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T {
+            $crate::runtime::Inline::scope(body)
+        }
+
+        fn spawn<'scope>(
+            scope: &Self::Scope<'scope>,
+            body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+        ) {
+            body(scope);
+        }
+    };
+}
+
+use without_scopes;
+
 /// Calls `body` on every item; joins halve the range.
 fn halving<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,

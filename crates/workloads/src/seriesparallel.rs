@@ -8,10 +8,8 @@
 //!
 //! The program doesn't resemble any particular application, and it has no cutoff.
 
-use std::io;
-
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -112,14 +110,12 @@ impl Program for Seriesparallel {
             "maximum steps of work per leaf");
         seed = seed("seed of the graph");
     }
-    const RESULT: &'static [Field] = &[field("mix", "sum of the leaves' results, modulo 2^64")];
-
-    type Input = ();
-    type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), output =>
+        mix "sum of the leaves' results, modulo 2^64" = *output;
     }
+
+    without_input! {}
+    type Output = u64;
 
     fn serial(&self, (): &mut ()) -> u64 {
         self.walk(self.whole())
@@ -127,10 +123,6 @@ impl Program for Seriesparallel {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         self.fork::<R>(fork, self.whole())
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("mix", (*output).into())])
     }
 }
 

@@ -27,14 +27,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::parameter::{
     Kind::{Choice, Integer},
     ParameterError, Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result, without_input};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
@@ -134,6 +133,11 @@ impl Search<'_> {
     }
 }
 
+/// Returns the distances of the reachable vertices.
+fn reached(distances: &[u64]) -> impl Iterator<Item = &u64> {
+    distances.iter().filter(|distance| **distance < NEVER)
+}
+
 impl Program for Sssp {
     const NAME: &'static str = "sssp";
     const SUMMARY: &'static str = "single-source shortest paths in a dense random graph";
@@ -144,21 +148,15 @@ impl Program for Sssp {
             "which vertex is relaxed next: the nearest of all pending ones, or the youngest task");
         seed = random_graph::SEED;
     }
-    const RESULT: &'static [Field] = &[
-        field(
-            "reached",
-            "number of reachable vertices, including the source",
-        ),
-        field("farthest", "largest distance"),
-        field("checksum", "hash of the distances"),
-    ];
-
-    type Input = ();
-    type Output = Vec<u64>;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), distances =>
+        reached "number of reachable vertices, including the source" = reached(distances).count();
+        farthest "largest distance" = reached(distances).max().copied();
+        checksum "hash of the distances" = checksum(distances.iter().copied());
     }
+    const SPAWNS: bool = true;
+
+    without_input! {}
+    type Output = Vec<u64>;
 
     fn serial(&self, (): &mut ()) -> Vec<u64> {
         let edges = self.edges();
@@ -191,10 +189,6 @@ impl Program for Sssp {
         distances.map(AtomicU64::into_inner).collect()
     }
 
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
-    }
-
     fn fits<R: Runtime>(&self, _: &R) -> Result<(), ParameterError> {
         if R::PRIORITIES || self.order == Order::Youngest {
             return Ok(());
@@ -203,15 +197,6 @@ impl Program for Sssp {
             "sssp with order nearest needs tasks with priorities, and {} has none: expected --order youngest",
             R::NAME
         )))
-    }
-
-    fn answer(&self, (): &(), distances: &Vec<u64>) -> Answer {
-        let reached = || distances.iter().filter(|distance| **distance < NEVER);
-        answer([
-            ("reached", reached().count().into()),
-            ("farthest", reached().max().copied().into()),
-            ("checksum", checksum(distances.iter().copied()).into()),
-        ])
     }
 }
 

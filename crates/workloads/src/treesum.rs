@@ -16,7 +16,7 @@ use std::io;
 use serde_json::Value;
 
 use crate::parameter::{Kind::Integer, positional};
-use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
+use crate::program::{Program, Reference, answer, parameters, result};
 use crate::runtime::Runtime;
 
 /// A node of the tree, which owns its subtrees.
@@ -85,7 +85,9 @@ impl Program for Treesum {
         nodes = positional("nodes", Integer(1, 1 << 28), ["1023", "1048575", "16777215"],
             "number of nodes");
     }
-    const RESULT: &'static [Field] = &[field("sum", "sum of all values")];
+    result! { self, _, output =>
+        sum "sum of all values" = *output;
+    }
 
     type Input = Option<Box<Node>>;
     type Output = u64;
@@ -100,10 +102,6 @@ impl Program for Treesum {
 
     fn parallel<R: Runtime>(&self, root: &mut Self::Input, fork: &mut R::Fork<'_>) -> u64 {
         root.as_deref().map_or(0, |root| parallel::<R>(fork, root))
-    }
-
-    fn answer(&self, _: &Self::Input, output: &u64) -> Answer {
-        answer([("sum", Value::from(*output))])
     }
 
     fn published(&self) -> Option<Reference> {

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::row::Row;
 use crate::arguments::{Size, TableFormat, repetitions};
+use crate::failure::EXIT_CODES;
 use crate::options::{self, SharingFlags};
 use crate::output::describe;
 
@@ -56,7 +57,7 @@ pub struct ComparisonFlags {
 
 /// Returns the help text on a comparison's JSON and exit codes.
 pub fn after_compare() -> String {
-    format!("{ABOUT}{}\n{CODES}", describe(Row::FIELDS))
+    format!("{ABOUT}{}\n{EXIT_CODES}", describe(Row::FIELDS))
 }
 
 const ABOUT: &str = "\
@@ -66,6 +67,3 @@ interval of the median.
 
 JSON: a list of rows:
 ";
-
-const CODES: &str = "\
-Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";

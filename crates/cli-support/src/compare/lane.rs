@@ -21,6 +21,14 @@ pub struct Measurement {
     pub used: Usage,
 }
 
+impl Measurement {
+    /// Calls `work`, which returns the measured time in nanoseconds.
+    pub fn of(work: impl FnOnce() -> f64) -> Self {
+        let (used, nanos) = Usage::of(work);
+        Self { nanos, used }
+    }
+}
+
 /// A function that takes one measurement.
 pub type Take<'a> = Box<dyn FnMut() -> Result<Measurement, Failure> + 'a>;
 

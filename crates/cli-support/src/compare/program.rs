@@ -56,12 +56,8 @@ pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
         let half = show_nanos(median / 2.0);
         format!("half the time of two serial copies at the same time: {half}")
     });
-    Ok(Outcome {
-        rows,
-        measure: "one run".into(),
-        notes: half.into_iter().chain(case.refusals.take()).collect(),
-        conclusion: None,
-    })
+    let notes = half.into_iter().chain(case.refusals.take());
+    Ok(Outcome::new(rows, "one run", notes.collect()))
 }
 
 /// A program with its input and its correct answer.
@@ -119,12 +115,9 @@ impl Case {
     /// Takes a sample and checks the answer of its last run.
     fn sample(&self, on: On<'_>) -> Result<Measurement, Failure> {
         let trial = &mut **self.trial.borrow_mut();
-        let (used, nanos) = Usage::of(|| trial.sample(on));
+        let sample = Measurement::of(|| trial.sample(on) / self.units);
         trial::check_last(trial, on)?;
-        Ok(Measurement {
-            nanos: nanos / self.units,
-            used,
-        })
+        Ok(sample)
     }
 
     fn on<'a, R: Runtime + 'a>(&'a self, workers: usize) -> Result<Lane<'a>, Failure>

@@ -176,6 +176,16 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Creates an outcome without a conclusion.
+    pub fn new(rows: Vec<Row>, measure: impl Into<String>, notes: Vec<String>) -> Self {
+        Self {
+            rows,
+            measure: measure.into(),
+            notes,
+            conclusion: None,
+        }
+    }
+
     /// Prints the rows as a table, as comma-separated values or as JSON.
     pub fn print(&self, format: TableFormat) -> Result<(), Failure> {
         if format.json {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Table, Value as Cell, print_json, to_stdout};
+use super::{Table, Value as Cell, describe_all, print_json, to_stdout};
 use crate::arguments::TableFormat;
 use crate::failure::Failure;
 use crate::statistics::Interval;
@@ -18,8 +18,7 @@ pub struct Column {
     title: &'static str,
     /// Formats a figure with its unit.
     unit: fn(f64) -> Cell,
-    /// What the help says about the column.
-    pub meaning: &'static str,
+    meaning: &'static str,
 }
 
 /// The entry of a row in one column.
@@ -45,20 +44,34 @@ pub struct Sheet {
 }
 
 impl Column {
-    /// Creates a column with these names and this unit.
-    pub const fn new(field: &'static str, title: &'static str, unit: fn(f64) -> Cell) -> Self {
+    /// Creates a column with these names, this unit, and what the help says about it.
+    pub const fn new(
+        field: &'static str,
+        title: &'static str,
+        unit: fn(f64) -> Cell,
+        meaning: &'static str,
+    ) -> Self {
         Self {
             field,
             title,
             unit,
-            meaning: "",
+            meaning,
         }
     }
+}
 
-    /// Sets what the help says about the column.
-    pub const fn means(self, meaning: &'static str) -> Self {
-        Self { meaning, ..self }
-    }
+/// Returns a list of [`Column`]s. Each row has a field, the title, the unit, and what the help says.
+#[macro_export]
+macro_rules! columns {
+    ($($field:ident $title:literal $unit:expr, $meaning:literal;)*) => {
+        &[$($crate::output::sheet::Column::new(stringify!($field), $title, $unit, $meaning)),*]
+    };
+}
+
+/// Returns what the help says about these columns.
+pub fn describe_columns<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
+    let columns = columns.into_iter();
+    describe_all(columns.map(|column| (column.field, column.meaning)))
 }
 
 impl Field {
@@ -200,11 +213,11 @@ pub fn print_notes(format: TableFormat, notes: &[String]) -> Result<(), Failure>
 mod tests {
     use super::*;
 
-    const COLUMNS: &[Column] = &[
-        Column::new("name", "name", Cell::Number),
-        Column::new("runs", "", Cell::Number),
-        Column::new("nanos", "time", |nanos| Cell::Seconds(nanos / 1e9)),
-    ];
+    const COLUMNS: &[Column] = columns! {
+        name "name" Cell::Number, "";
+        runs "" Cell::Number, "";
+        nanos "time" |nanos| Cell::Seconds(nanos / 1e9), "";
+    };
 
     fn sheet() -> Sheet {
         let mut sheet = Sheet::new(COLUMNS);

@@ -30,7 +30,7 @@ use pictures::PictureArguments;
 use report::Report;
 use tidegate_cli_support::arguments;
 use tidegate_cli_support::arguments::{Chosen, Format, repetitions};
-use tidegate_cli_support::failure::Failure;
+use tidegate_cli_support::failure::{EXIT_CODES, Failure};
 use tidegate_cli_support::options::{self, Flags, Options};
 use tidegate_cli_support::output::{self, describe};
 use tidegate_cli_support::stack;
@@ -73,7 +73,7 @@ JSON:
 The run for --dot and --svg is checked like the others, but not measured. Every interval is drawn, so choose a small \
 problem.
 
-Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out."
+{EXIT_CODES}"
     )
 }
 

@@ -80,12 +80,8 @@ impl fmt::Display for Head<'_> {
         let settings = &self.experiment.settings;
         for (number, subject) in self.experiment.subjects.iter().enumerate() {
             let plus = if number == 0 { "" } else { " + " };
-            write!(
-                f,
-                "{plus}{} {}",
-                subject.name,
-                show_fields(&subject.parameters)
-            )?;
+            let parameters = show_fields(&subject.program.parameters());
+            write!(f, "{plus}{} {parameters}", subject.program.name())?;
         }
         write!(f, ", simulated on {} processors", settings.processors)?;
         if self.experiment.topology.is_some() {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
-use tidegate_cli_support::output::sheet::{Column, Field, Sheet, number};
-use tidegate_cli_support::output::{Table, Value as Cell, describe_all};
+use tidegate_cli_support::output::sheet::{Column, Field, Sheet, describe_columns, number};
+use tidegate_cli_support::output::{Table, Value as Cell};
 use tidegate_cli_support::statistics::Sample;
 
 /// Jobs of a run, with their bounds.
@@ -25,7 +25,7 @@ pub struct Figure(Column, fn(Jobs<'_>) -> f64);
 macro_rules! figures {
     ($($list:ident { $($name:ident: $unit:ident, $meaning:literal, $of:expr;)* })*) => {$(
         const $list: &[Figure] = &[$(Figure(
-            Column::new(stringify!($name), stringify!($name), Cell::$unit).means($meaning),
+            Column::new(stringify!($name), stringify!($name), Cell::$unit, $meaning),
             $of,
         )),*];
     )*};
@@ -147,10 +147,8 @@ pub fn shared(run: &Done) -> Map<String, Value> {
 /// Returns what the help says about the figures that a single run has, and about those that only
 /// tables have.
 pub fn help() -> [String; 2] {
-    [&[OF_ALL][..], &[OF_JOB, OF_RUN, LAST_OF_RUN, BROKEN]].map(|lists| {
-        let columns = columns(lists);
-        describe_all(columns.iter().map(|column| (column.field, column.meaning)))
-    })
+    [&[OF_ALL][..], &[OF_JOB, OF_RUN, LAST_OF_RUN, BROKEN]]
+        .map(|lists| describe_columns(&columns(lists)))
 }
 
 fn columns(lists: &[&'static [Figure]]) -> Vec<Column> {
@@ -159,7 +157,7 @@ fn columns(lists: &[&'static [Figure]]) -> Vec<Column> {
 }
 
 const fn name(name: &'static str) -> Column {
-    Column::new(name, name, Cell::Number)
+    Column::new(name, name, Cell::Number, "")
 }
 
 impl Rows {

@@ -1,21 +1,19 @@
-//! A simulated program whose type is erased, so that the code that uses it is compiled only once.
+//! A simulated program.
 
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 use tidegate_sim::{AnyDag, WorkSpan};
-use tidegate_workloads::{Answer, Program, Simulated, SimulatedVisitor, visit_simulated};
+use tidegate_workloads::{AnySimulated, Given, ParameterError, Size, find_simulated};
 
 use crate::arguments::{OtherProgram, SimulationFlags};
 use tidegate_cli_support::arguments::Chosen;
 use tidegate_cli_support::failure::Failure;
 
 pub struct Subject {
-    pub name: &'static str,
+    pub program: Box<dyn AnySimulated>,
     /// The program and its parameters, spelled as on the command line.
     pub label: String,
-    pub parameters: Answer,
-    dag: Box<dyn Fn() -> Box<dyn AnyDag> + Sync>,
     extent: OnceLock<WorkSpan>,
 }
 
@@ -23,44 +21,35 @@ pub struct Subject {
 pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>, Failure> {
     let size = flags.size.into();
     let label = chosen.label();
-    let first = visit_simulated(chosen.name, size, &chosen.given, Typed(label))?;
+    let first = Subject::new(chosen.name, size, &chosen.given, label)?;
     let other = |OtherProgram { text, chosen, size }: &OtherProgram| {
         let size = size.unwrap_or(flags.size).into();
-        visit_simulated(chosen.name, size, &chosen.given, Typed(text.clone()))
+        Subject::new(chosen.name, size, &chosen.given, text.clone())
             .map_err(|error| Failure::Usage(format!("--job {text:?}: {error}")))
     };
     let others = flags.job.iter().map(other);
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
-/// Erases a program's type. The field is the program's label.
-struct Typed(String);
-
-impl SimulatedVisitor for Typed {
-    type Out = Subject;
-
-    fn visit<P: Simulated>(self, program: P) -> Subject {
-        Subject {
-            name: P::NAME,
-            label: self.0,
-            parameters: Program::parameters(&program),
-            dag: Box::new(move || Box::new(program.dag())),
-            extent: OnceLock::new(),
-        }
-    }
-}
-
 impl Subject {
+    fn new(name: &str, size: Size, given: &Given, label: String) -> Result<Self, ParameterError> {
+        Ok(Self {
+            program: find_simulated(name, size, given)?,
+            label,
+            extent: OnceLock::new(),
+        })
+    }
+
     /// Returns the program's name and parameters as JSON fields.
     pub fn to_json(&self) -> Map<String, Value> {
         Map::from_iter([
-            ("workload".to_owned(), self.name.into()),
-            ("parameters".to_owned(), self.parameters.clone().into()),
+            ("workload".to_owned(), self.program.name().into()),
+            ("parameters".to_owned(), self.program.parameters().into()),
         ])
     }
 
     pub fn dag(&self) -> Box<dyn AnyDag> {
-        (self.dag)()
+        self.program.slowed(1.0)
     }
 
     /// Returns the program's work and span. Each `k` bytes of a reservation count as one action.

@@ -2,25 +2,17 @@
 
 use clap::{Parser, Subcommand};
 
-mod bench;
-mod comparison;
 mod fan;
-mod keep;
 mod reproduction;
 
-pub use bench::{
-    Bench, BenchArguments, CalibrateArguments, ExecArguments, HandoverArguments, ProgramsArguments,
-    QueuesArguments, RayonProgramsArguments, StreamsArguments,
-};
-pub use comparison::{Case, CompareArguments};
+use crate::bench::BenchArguments;
+use crate::compare::CompareArguments;
 use fan::AFTER_FAN;
 pub use fan::{FanArguments, Program, Programs, Reproduction};
-pub use keep::KeepFlags;
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
 pub use reproduction::{Experiments, ReportArguments, ReproduceArguments, Selection};
 use tidegate_cli_support::arguments::Deferred;
 pub use tidegate_cli_support::arguments::Size;
-pub use tidegate_cli_support::compare::Rival;
 
 /// Reproduce published experiments with Tidegate, and measure individual mechanisms.
 #[derive(Parser, Debug)]

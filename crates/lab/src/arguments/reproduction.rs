@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use tidegate_cli_support::arguments::TableFormat;
 
-use super::{KeepFlags, Size};
+use super::Size;
+use crate::engine::KeepFlags;
 
 pub const AFTER_REPRODUCE: &str = "\
 JSON, a page; with `all`, a list of pages:

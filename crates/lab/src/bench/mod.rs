@@ -8,23 +8,27 @@
 //! and controls ([`crew`]). The jobs share a private table, so they and unrelated jobs on the
 //! machine do not disturb each other.
 
-mod calibrate;
+mod arguments;
+pub mod calibrate;
 mod counters;
 pub mod crew;
 #[cfg(target_os = "linux")]
-mod exec;
-mod handover;
-mod intervals;
+pub mod exec;
+pub mod handover;
+pub mod intervals;
 mod job;
 pub mod memory;
-mod places;
+pub mod places;
 mod programs;
-mod queues;
-mod rayon_programs;
-mod streams;
+pub mod queues;
+pub mod rayon_programs;
+pub mod streams;
 pub mod subject;
 
-use crate::arguments::{Bench, BenchArguments};
+pub use arguments::{
+    Bench, BenchArguments, ExecArguments, HandoverArguments, ProgramsArguments, QueuesArguments,
+    RayonProgramsArguments,
+};
 use tidegate_cli_support::failure::Failure;
 
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {

@@ -23,9 +23,10 @@ use tidegate_workloads::{Given, Program, Size, Tidegate};
 
 use super::counters::{Counters, Counts};
 use super::subject::{Ran, Subject};
-use crate::arguments::ProgramsArguments;
+use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Sample, Session};
+use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options;
 use tidegate_cli_support::output::Value;
@@ -39,19 +40,22 @@ const PROGRAMS: [(&str, bool); 5] = [
     (Quicksort::NAME, false),
 ];
 
-const COLUMNS: &[Column] = &[
-    Column::new("program", "program", Value::Number),
-    Column::new("locality", "locality", Value::Number),
-    Column::new("places", "places", Value::Number),
-    Column::new("bound", "bound", Value::Number),
-    Column::new("workers", "", Value::Number),
-    Column::new("median_of", "", Value::Number),
-    Column::new("seconds", "time", Value::Seconds),
-    Column::new("ratio", "ratio", Value::Ratio),
-    Column::new("steals", "steals", Value::Number),
-    Column::new("last_level_misses", "last-level misses", Value::Number),
-    Column::new("cache_references", "cache references", Value::Number),
-];
+pub const COLUMNS: &[Column] = columns! {
+    program "program" Value::Number, "";
+    locality "locality" Value::Number, "null for programs without hints";
+    places "places" Value::Number, "";
+    bound "bound" Value::Number, "";
+    workers "" Value::Number, "";
+    median_of "" Value::Number, "repetitions";
+    seconds "time" Value::Seconds, "";
+    ratio "ratio" Value::Ratio,
+        "of the seconds to those of the same program without hints, or with one place";
+    steals "steals" Value::Number, "per run";
+    last_level_misses "last-level misses" Value::Number,
+        "of all threads in a run, from the kernel's counter cache-misses; null if it does not \
+         provide it";
+    cache_references "cache references" Value::Number, "the same from its counter cache-references";
+};
 
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let (workers, why) = options::number_of_workers(None)?;

@@ -13,9 +13,11 @@ use tidegate::Pool;
 use tidegate::policy::SharePolicy;
 use tidegate_policy::tunables::STREAM_WINDOW;
 
-use crate::arguments::{Size, StreamsArguments};
+use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Sample, Session};
+use tidegate_cli_support::arguments::Size;
+use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options;
 use tidegate_cli_support::output::Value;
@@ -38,17 +40,18 @@ const PARITER: &str = "pariter";
 /// The runtimes. The others are compared with the first.
 const RUNTIMES: [&str; 3] = [PARITER, TIDEGATE, SERIAL];
 
-const COLUMNS: &[Column] = &[
-    Column::new("item_seconds", "item", Value::Seconds),
-    Column::new("window", "window", Value::Number),
-    Column::new("runtime", "runtime", Value::Number),
-    Column::new("workers", "workers", Value::Number),
-    Column::new("seconds_per_item", "each", Value::Seconds),
-    Column::new("throughput_ratio", "of pariter", Value::Ratio),
-];
+pub const COLUMNS: &[Column] = columns! {
+    item_seconds "item" Value::Seconds, "";
+    window "window" Value::Number, "maximum number of items read and not yet returned";
+    runtime "runtime" Value::Number, "pariter, tidegate or serial";
+    workers "workers" Value::Number, "";
+    seconds_per_item "each" Value::Seconds, "";
+    throughput_ratio "of pariter" Value::Ratio,
+        "of this runtime to pariter with the same item and window; above 1, this runtime is faster";
+};
 
 /// Measures all cases in interleaved runs.
-pub fn bench(arguments: &StreamsArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let session = Session::whole("bench-streams", arguments.size, &arguments.keep);
     let (workers, _) = options::number_of_workers(None)?;
     let pool = Pool::builder().workers(workers).share(SharePolicy::Off);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use tidegate_workloads::Runtime;
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
@@ -16,7 +16,6 @@ use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::{compute, nanos_between};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::show_nanos;
-use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 20;
@@ -43,12 +42,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
         ))
     };
     let notes = rows.iter().filter_map(missing).collect();
-    Ok(Outcome {
-        rows,
-        measure: "how long both arms ran at once".into(),
-        notes,
-        conclusion: None,
-    })
+    Ok(Outcome::new(rows, "how long both arms ran at once", notes))
 }
 
 /// Two arms that compute for this long each.
@@ -68,10 +62,10 @@ impl<'a> Race<'a> for Arms {
             (begin, Instant::now())
         };
         let take = move || {
-            let (used, (a, b)) =
-                Usage::of(|| runtime.install(|fork| R::join(fork, |_| arm(), |_| arm())));
-            let nanos = nanos_between(a.0.max(b.0), a.1.min(b.1));
-            Ok(Measurement { nanos, used })
+            Ok(Measurement::of(|| {
+                let (a, b) = runtime.install(|fork| R::join(fork, |_| arm(), |_| arm()));
+                nanos_between(a.0.max(b.0), a.1.min(b.1))
+            }))
         };
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }

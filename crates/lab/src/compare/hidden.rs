@@ -16,15 +16,14 @@ use std::time::{Duration, Instant};
 
 use tidegate_workloads::{Chili, Runtime};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::Outcome;
 use tidegate_cli_support::compare::time::{compute, nanos_between};
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 20;
@@ -45,12 +44,9 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     let workers = setting.at_least_two_workers("hidden")?;
     let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
     let lanes = race::lanes(&hidden, &rivals, &workers)?;
-    Ok(Outcome {
-        rows: super::rows(session, lanes, setting.repeat(SAMPLES))?,
-        measure: "from a worker becoming free to the start of the hidden work".into(),
-        notes: Vec::new(),
-        conclusion: None,
-    })
+    let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
+    let measure = "from a worker becoming free to the start of the hidden work";
+    Ok(Outcome::new(rows, measure, Vec::new()))
 }
 
 /// The case `hidden`. The field is how long the owner computes.
@@ -68,8 +64,8 @@ impl<'a> Race<'a> for Hidden {
         let runtime = race::start::<R>(workers)?;
         let length = self.0;
         let take = move || {
-            let (used, nanos) = Usage::of(|| runtime.install(|fork| delay::<R>(fork, length)));
-            Ok(Measurement { nanos, used })
+            let delay = || runtime.install(|fork| delay::<R>(fork, length));
+            Ok(Measurement::of(delay))
         };
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};
@@ -75,12 +75,8 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     };
     let notes = rows.iter().filter_map(share).collect();
     let [idle, phase] = [idle.0, phase].map(|time| time.as_secs_f64());
-    Ok(Outcome {
-        rows,
-        measure: format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s"),
-        notes,
-        conclusion: None,
-    })
+    let measure = format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s");
+    Ok(Outcome::new(rows, measure, notes))
 }
 
 /// The case of an idle pool. The field is how long the pool is measured.

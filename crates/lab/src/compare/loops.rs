@@ -11,8 +11,8 @@ use std::time::Instant;
 use tidegate_workloads::loops::Loops;
 use tidegate_workloads::{Chili, Runtime, Tidegate, TrialOf};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::program::Case;
@@ -54,15 +54,12 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     let mut lanes = inside.lanes(&rivals, &workers)?;
     lanes.extend(race::lanes(&outside, &rivals, &workers)?);
     let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
-    Ok(Outcome {
-        rows,
-        measure: format!("one loop over {ITEMS} items"),
-        notes: vec![format!(
-            "outside, tidegate runs on its global pool, here of {} (TIDEGATE_WORKERS sets it)",
-            show_count(global_workers, "worker")
-        )],
-        conclusion: None,
-    })
+    let note = format!(
+        "outside, tidegate runs on its global pool, here of {} (TIDEGATE_WORKERS sets it)",
+        show_count(global_workers, "worker")
+    );
+    let measure = format!("one loop over {ITEMS} items");
+    Ok(Outcome::new(rows, measure, vec![note]))
 }
 
 /// The case in which a thread outside the pool starts the loops.

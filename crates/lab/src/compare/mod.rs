@@ -10,11 +10,12 @@
 //! | [`spawn`] | detached tasks, and handles |
 //! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process |
 
+mod arguments;
 mod arms;
 mod fact;
 mod hidden;
 mod idle;
-mod iter;
+pub mod iter;
 mod loops;
 mod spawn;
 mod wake;
@@ -24,22 +25,22 @@ use tidegate_cli_support::compare::lane::Lane;
 use tidegate_cli_support::compare::row::Row;
 use tidegate_cli_support::failure::Failure;
 
-use crate::arguments::{Case, CompareArguments};
 use crate::engine::Session;
+pub use arguments::{CompareArguments, Mechanism};
 
 /// Runs the chosen comparison.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     carry_out(&arguments.flags, |setting| {
-        let name = format!("compare-{}", arguments.case.name());
+        let name = format!("compare-{}", arguments.mechanism.name());
         let session = Session::whole(name, setting.size, &arguments.keep);
-        let mut outcome = match &arguments.case {
-            Case::Wake => wake::compare(setting, &session),
-            Case::Idle => idle::compare(setting, &session),
-            Case::JoinArms => arms::compare(setting, &session),
-            Case::Hidden => hidden::compare(setting, &session),
-            Case::Loop => loops::compare(setting, &session),
-            Case::Spawn => spawn::compare(setting, &session),
-            Case::Iter { chains } => iter::compare(chains, setting, &session),
+        let mut outcome = match &arguments.mechanism {
+            Mechanism::Wake => wake::compare(setting, &session),
+            Mechanism::Idle => idle::compare(setting, &session),
+            Mechanism::JoinArms => arms::compare(setting, &session),
+            Mechanism::Hidden => hidden::compare(setting, &session),
+            Mechanism::Loop => loops::compare(setting, &session),
+            Mechanism::Spawn => spawn::compare(setting, &session),
+            Mechanism::Iter { chains } => iter::compare(chains, setting, &session),
         }?;
         outcome.notes.extend(session.notes());
         Ok(outcome)

@@ -12,14 +12,13 @@ use std::time::Instant;
 
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::Outcome;
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;
@@ -64,12 +63,8 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
         let tokio = workers.iter().map(|workers| spawns.on_tokio(*workers));
         lanes.extend(tokio.collect::<Result<Vec<_>, _>>()?);
     }
-    Ok(Outcome {
-        rows: super::rows(session, lanes, setting.repeat(SAMPLES))?,
-        measure: "one task".into(),
-        notes: Vec::new(),
-        conclusion: None,
-    })
+    let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
+    Ok(Outcome::new(rows, "one task", Vec::new()))
 }
 
 struct Spawns {
@@ -82,13 +77,11 @@ impl Spawns {
     fn lane<'a>(&self, runtime: &'static str, workers: usize, all: impl Fn(u32) + 'a) -> Lane<'a> {
         let tasks = self.tasks;
         let take = move || {
-            let (used, took) = Usage::of(|| {
+            Ok(Measurement::of(|| {
                 let start = Instant::now();
                 all(tasks);
-                start.elapsed()
-            });
-            let nanos = took.as_nanos() as f64 / f64::from(tasks);
-            Ok(Measurement { nanos, used })
+                start.elapsed().as_nanos() as f64 / f64::from(tasks)
+            }))
         };
         Lane::new(self.way.name(), runtime, workers, take)
     }

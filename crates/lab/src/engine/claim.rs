@@ -48,6 +48,20 @@ pub enum Verdict {
     NotMeasured,
 }
 
+impl Verdict {
+    /// All verdicts, in the order in which summaries list them.
+    pub const ALL: [Self; 8] = [
+        Self::Agrees,
+        Self::Stronger,
+        Self::Weaker,
+        Self::Undecided,
+        Self::Contradicts,
+        Self::TooSmall,
+        Self::CannotTell,
+        Self::NotMeasured,
+    ];
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -10,6 +10,7 @@
 
 pub mod build;
 mod claim;
+mod keep;
 mod part;
 pub mod ratios;
 mod session;
@@ -17,6 +18,7 @@ mod speedup;
 mod store;
 
 pub use claim::{Claim, Refuted, Verdict};
+pub use keep::KeepFlags;
 pub use part::{Key, Part, Stretch, count, divide};
 pub use session::{Cell, Plan, Session, Source};
 pub use speedup::{LEAST, SLOWER, Speedup};

@@ -11,7 +11,8 @@ use tidegate_cli_support::output::Progress;
 use super::build;
 use super::part::Part;
 use super::store::{Head, Runs, Store};
-use crate::arguments::{KeepFlags, Size};
+use crate::engine::KeepFlags;
+use tidegate_cli_support::arguments::Size;
 
 /// A measurement that a session repeats.
 pub struct Cell<'a, T> {

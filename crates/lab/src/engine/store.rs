@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_cli_support::failure::Failure;
 
-use crate::arguments::KeepFlags;
+use crate::engine::KeepFlags;
 
 /// The first line of a file, which identifies its runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]

@@ -96,7 +96,7 @@ fn findings(out: &mut String, page: &Page) {
         "Published"
     };
     let count = |verdict: Verdict| findings.iter().filter(|one| one.verdict == verdict).count();
-    let counts: Vec<String> = VERDICTS
+    let counts: Vec<String> = Verdict::ALL
         .iter()
         .filter(|verdict| count(**verdict) > 0)
         .map(|verdict| format!("{} {verdict}", count(*verdict)))
@@ -129,18 +129,6 @@ fn findings(out: &mut String, page: &Page) {
     }
     out.push_str("</ul>\n");
 }
-
-/// The verdicts, in the order in which the summary lists them.
-const VERDICTS: [Verdict; 8] = [
-    Verdict::Agrees,
-    Verdict::Stronger,
-    Verdict::Weaker,
-    Verdict::Undecided,
-    Verdict::Contradicts,
-    Verdict::TooSmall,
-    Verdict::CannotTell,
-    Verdict::NotMeasured,
-];
 
 /// Returns the CSS class of a verdict, which determines its colour.
 fn class(verdict: Verdict) -> &'static str {

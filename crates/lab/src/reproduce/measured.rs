@@ -17,8 +17,8 @@ use crate::engine::{self, Interval, Sample, Session};
 /// A cell, with the name by which figures refer to it.
 pub type Named<R> = (String, engine::Cell<'static, R>);
 
-/// Cells to run.
-pub struct Trial<R> {
+/// Cells to run, each equally often.
+pub struct Batch<R> {
     names: Vec<String>,
     cells: Vec<engine::Cell<'static, R>>,
     runs: u64,
@@ -63,7 +63,7 @@ struct Reads {
     redrawn: RefCell<Option<(Vec<f64>, usize)>>,
 }
 
-impl<R: Serialize + DeserializeOwned + Send + Sync> Trial<R> {
+impl<R: Serialize + DeserializeOwned + Send + Sync> Batch<R> {
     pub fn simulated(runs: u64, cells: impl IntoIterator<Item = Named<R>>) -> Self {
         let (names, cells) = cells.into_iter().unzip();
         Self {
@@ -85,11 +85,11 @@ impl<R: Serialize + DeserializeOwned + Send + Sync> Trial<R> {
         session.expect(&self.cells, self.runs);
     }
 
-    /// Runs the cells of several trials.
-    pub fn measure_all(trials: Vec<Self>, session: &Session) -> Result<Measured<R>, Failure> {
+    /// Runs the cells of several batches.
+    pub fn measure_all(batches: Vec<Self>, session: &Session) -> Result<Measured<R>, Failure> {
         let mut cells = vec![];
-        for trial in trials {
-            cells.extend(trial.measure(session)?.0);
+        for batch in batches {
+            cells.extend(batch.measure(session)?.0);
         }
         Ok(Measured::of(cells))
     }
@@ -318,10 +318,7 @@ pub fn made_up<R>(
 ) -> f64 {
     let found = figures.iter().find(|(name, _)| *name == figure);
     let (_, figure) = found.expect("a figure of this name");
-    let given = given
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).into()));
-    let given = Value::Table(given.collect());
+    let given = super::paper::item(given.iter().copied());
     let measured = Measured::of(cells.into_iter().map(|(cell, run)| (cell, vec![run])));
     measured.view(lists, |view| {
         view.with("", &given, |view| view.value(figure))

@@ -15,10 +15,11 @@ pub mod page;
 mod paper;
 mod plan;
 mod print;
+#[cfg(test)]
+mod printed;
 mod real;
 mod scaling;
 mod simulated;
-mod slowed;
 mod two_level;
 mod units;
 

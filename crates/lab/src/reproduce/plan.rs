@@ -12,7 +12,7 @@ use toml::Value;
 use super::measured::{Named, View};
 use super::observed::Observed;
 use super::real;
-use super::simulated::{Case, Work};
+use super::simulated::{Setup, Work};
 use crate::engine::Cell;
 
 /// A rule for thieves, with its name in tables.
@@ -166,7 +166,7 @@ impl Plan {
         let machines: BTreeMap<_, _> = self.loads.iter().map(machine).collect();
         let cell = |(rule, work, load): (&Rule, &Work, Load)| {
             let machine = machines[&load.processors].clone();
-            let case = Case {
+            let setup = Setup {
                 work: work.clone(),
                 settings: tidegate_sim::Settings {
                     idle: rule.idle,
@@ -183,7 +183,7 @@ impl Plan {
                 },
             };
             let full = Self::name(place, (rule, work, load));
-            let run = Cell::new(full, move |run| case.observe(run));
+            let run = Cell::new(full, move |run| setup.observe(run));
             (Self::short(on, (rule, work, load)), run)
         };
         self.cells().map(cell).collect()
@@ -251,7 +251,7 @@ pub fn in_units(v: View<'_, Observed>) -> f64 {
 mod tests {
     use super::*;
     use crate::reproduce::measured::Measured;
-    use crate::reproduce::paper::items_of;
+    use crate::reproduce::paper::{item, items_of};
 
     #[test]
     fn long_programs_get_equal_weight() {
@@ -277,14 +277,12 @@ mod tests {
             list("rule", &["fast", "slow"]),
             list("work", &[short, long, "none"]),
         ];
-        let given = [
+        let given = item([
             ("on", "on"),
             ("rules", "rule"),
             ("unit", "rule"),
             ("load", "8"),
-        ];
-        let given = given.map(|(name, value)| (name.to_owned(), Value::from(value)));
-        let given = Value::Table(given.into_iter().collect());
+        ]);
         measured.view(&lists.into(), |v| {
             let relative = |v: View<'_, Observed>| v.each("rule", |v| v.value(in_units));
             assert_eq!(v.with("", &given, relative), [0.75, 1.25]);

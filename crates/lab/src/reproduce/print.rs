@@ -17,13 +17,7 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
     } else {
         "published"
     };
-    let mut table = Table::new(["finding", beside, "here", "verdict"]);
-    for finding in &page.findings {
-        let verdict = finding.verdict.to_string();
-        let cells = [&finding.id, &finding.published, &finding.ours, &verdict];
-        table.row(cells.map(String::as_str));
-    }
-    writeln!(out, "\n{}", table.text(wide))?;
+    writeln!(out, "\n{}", findings(page, beside).text(wide))?;
     for (finding, why) in page.explained() {
         let Finding {
             id,
@@ -45,17 +39,7 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
 /// Writes the findings, charts and tables as comma-separated values. Each is preceded by a line
 /// with `#` and its title.
 pub fn csv(out: &mut dyn Write, page: &Page) -> io::Result<()> {
-    let mut findings = Table::new(["finding", "published", "here", "verdict"]).titled("findings");
-    for Finding {
-        id,
-        published,
-        ours,
-        verdict,
-        ..
-    } in &page.findings
-    {
-        findings.row([id, published, ours, &verdict.to_string()].map(String::as_str));
-    }
+    let findings = findings(page, "published");
     let charts = page
         .sections
         .iter()
@@ -69,6 +53,17 @@ pub fn csv(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         writeln!(out, "# {}: {}", page.experiment, table.title)?;
         out.write_all(table.csv().as_bytes())
     })
+}
+
+/// Returns the table of findings, with this heading for the published figures.
+fn findings(page: &Page, published: &str) -> Table {
+    let mut table = Table::new(["finding", published, "here", "verdict"]).titled("findings");
+    for finding in &page.findings {
+        let verdict = finding.verdict.to_string();
+        let cells = [&finding.id, &finding.published, &finding.ours, &verdict];
+        table.row(cells.map(String::as_str));
+    }
+    table
 }
 
 fn section(out: &mut dyn Write, section: &Section, wide: bool) -> io::Result<()> {

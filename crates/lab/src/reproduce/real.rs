@@ -21,7 +21,8 @@ pub struct Processes(Arc<Shared>);
 
 struct Shared {
     folder: TempDir,
-    answers: Mutex<BTreeMap<(&'static str, Option<u64>), Value>>,
+    /// The first answer of each program with its parameters.
+    answers: Mutex<BTreeMap<String, Value>>,
 }
 
 impl Processes {
@@ -41,49 +42,37 @@ impl Processes {
         run: u64,
     ) -> Result<Observed, Failure> {
         let jobs = vec![(spec(work, rule, load, run)?, Duration::ZERO); load.instances];
-        let done = self.run(&jobs)?;
-        done.iter()
-            .try_for_each(|one| self.check(rule, work, run, &one.answer))?;
-        Ok(Observed::of_jobs(&done))
+        Ok(Observed::of_jobs(&self.run(&jobs)?))
     }
 
     /// Runs jobs, each of which starts after its delay.
     pub fn run(&self, jobs: &[(Spec, Duration)]) -> Result<Vec<Done>, Failure> {
-        crew::run(jobs, &self.0.folder.path().join("table.v1"))
-    }
-
-    fn check(&self, rule: &Rule, work: &Work, run: u64, answer: &Value) -> Result<(), Failure> {
-        let mut answers = self
-            .0
-            .answers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let first = answers.entry((work.name, seed_of(work, run)));
-        let first = first.or_insert_with(|| answer.clone());
-        if first == answer {
-            Ok(())
-        } else {
-            Err(Failure::Wrong(format!(
-                "{} with {} answered {answer} and before {first}",
-                work.name, rule.name
-            )))
+        let Shared { folder, answers } = &*self.0;
+        let done = crew::run(jobs, &folder.path().join("table.v1"))?;
+        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((spec, _), Done { answer, .. }) in jobs.iter().zip(&done) {
+            let program = format!("{} {:?}", spec.program, spec.parameters);
+            let first = answers
+                .entry(program.clone())
+                .or_insert_with(|| answer.clone());
+            if first != answer {
+                return Err(Failure::Wrong(format!(
+                    "{program} answered {answer} and before {first}"
+                )));
+            }
         }
+        Ok(done)
     }
 }
 
-/// Returns the seed of the data in a run. Programs whose behaviour depends strongly on their data
-/// get new data in each run.
-fn seed_of(work: &Work, run: u64) -> Option<u64> {
-    work.reseeded.then_some(run)
-}
-
-/// Returns the job of one instance of a program under a rule.
+/// Returns the job of one instance of a program under a rule. Programs whose behaviour depends
+/// strongly on their data get new data in each run.
 pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
     let mut given = work.given();
-    if let Some(seed) = seed_of(work, run) {
+    if work.reseeded {
         given
             .named
-            .push(("seed".to_owned(), seed.to_string().into()));
+            .push(("seed".to_owned(), run.to_string().into()));
     }
     let parameters = Spec::spelled(&find(work.program, work.size, &given)?.parameters());
     Ok(Spec {

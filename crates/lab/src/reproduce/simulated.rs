@@ -1,10 +1,9 @@
 //! Runs of programs on simulated machines.
 
-use tidegate_sim::{Job, Settings, Width, run};
-use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_sim::{AnyDag, Job, Settings, Width, run_mix};
+use tidegate_workloads::{Given, ParameterError, Size, find_simulated};
 
 use super::observed::Observed;
-use super::slowed::Slowed;
 use tidegate_cli_support::failure::Failure;
 
 /// A program of an experiment, with its parameters.
@@ -42,6 +41,12 @@ impl Work {
         format!("{program} {given}{space}size={size:?} slower={slower}")
     }
 
+    /// Returns the program's dag, with work that takes `factor` times as long.
+    pub fn dag(&self, factor: f64) -> Result<Box<dyn AnyDag>, ParameterError> {
+        let program = find_simulated(self.program, self.size, &self.given())?;
+        Ok(program.slowed(factor))
+    }
+
     pub fn given(&self) -> Given {
         let pairs = self.given.split_whitespace();
         let pairs = pairs.map(|pair| pair.split_once('=').expect("a name and a value"));
@@ -56,7 +61,7 @@ impl Work {
 
 /// Instances of a program that run at the same time on a machine.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct Setup {
     pub work: Work,
     pub settings: Settings,
     pub instances: usize,
@@ -64,43 +69,46 @@ pub struct Case {
     pub width: Width,
 }
 
-impl Case {
-    /// Runs the case once with this seed.
+impl Setup {
+    /// Runs the setup once with this seed.
     pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
-        let Work { program, size, .. } = self.work;
-        visit_simulated(program, size, &self.work.given(), Once { case: self, seed })?
+        let settings = Settings {
+            seed,
+            ..self.settings.clone()
+        };
+        let dags = (0..self.instances).map(|_| self.work.dag(self.work.slower));
+        let dags: Vec<_> = dags.collect::<Result<_, _>>()?;
+        let jobs = dags.iter().map(|dag| Job {
+            dag: &**dag,
+            arrives: 0,
+            width: self.width,
+        });
+        let outcome = run_mix(&settings, &jobs.collect::<Vec<_>>(), &mut |_, _| {})
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Observed::of(&outcome))
     }
 }
 
-struct Once<'a> {
-    case: &'a Case,
-    seed: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_sim::Costs;
 
-impl SimulatedVisitor for Once<'_> {
-    type Out = Result<Observed, Failure>;
-
-    fn visit<P: Simulated>(self, program: P) -> Self::Out {
-        let Case {
-            settings,
-            instances,
-            width,
-            ..
-        } = self.case;
-        let settings = Settings {
-            seed: self.seed,
-            ..settings.clone()
+    /// `quicksort` sorts its data while its tasks unfold.
+    #[test]
+    fn instances_have_data_of_their_own() {
+        let busy = |instances| {
+            let setup = Setup {
+                work: Work::new("quicksort", "quicksort", Size::Tiny, ""),
+                settings: Settings {
+                    costs: Costs::NONE,
+                    ..Settings::new(4)
+                },
+                instances,
+                width: Width::Fixed(2),
+            };
+            setup.observe(0).unwrap().busy
         };
-        let jobs = (0..*instances).map(|_| Job {
-            dag: Slowed {
-                dag: program.dag(),
-                factor: self.case.work.slower,
-            },
-            arrives: 0,
-            width: *width,
-        });
-        let jobs: Vec<_> = jobs.collect();
-        let outcome = run(&settings, &jobs).map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Observed::of(&outcome))
+        assert_eq!(busy(2), busy(1));
     }
 }

@@ -34,6 +34,7 @@ mod product;
 mod quicksort;
 mod recipe;
 mod seriesparallel;
+mod slowed;
 mod sortmany;
 mod sparselu;
 mod treesum;
@@ -42,9 +43,10 @@ mod wavefront;
 
 pub use calls::{Calls, CallsDag};
 pub use recipe::RecipeDag;
+pub use slowed::Slowed;
 
-use crate::program::Program;
-use tidegate_sim::Dag;
+use crate::program::{Answer, Program};
+use tidegate_sim::{AnyDag, Dag};
 
 /// A program that can be simulated.
 pub trait Simulated: Program {
@@ -53,4 +55,33 @@ pub trait Simulated: Program {
 
     /// Returns the dag of the program with its current parameters.
     fn dag(&self) -> Self::Dag;
+}
+
+/// A program that can be simulated, as a trait object, so that code that uses it is compiled only
+/// once.
+pub trait AnySimulated: Send + Sync {
+    /// Returns the program's name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Returns the parameters that affect a run, with their values.
+    fn parameters(&self) -> Answer;
+
+    /// Returns the program's dag, with work that takes `factor` times as long. Some dags change
+    /// data while they unfold, so each serves only one job.
+    fn slowed(&self, factor: f64) -> Box<dyn AnyDag>;
+}
+
+impl<P: Simulated> AnySimulated for P {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn parameters(&self) -> Answer {
+        Program::parameters(self)
+    }
+
+    fn slowed(&self, factor: f64) -> Box<dyn AnyDag> {
+        let dag = self.dag();
+        Box::new(Slowed { dag, factor })
+    }
 }

@@ -64,40 +64,44 @@ pub(crate) fn is_odd(name: &OsStr) -> bool {
 /// If the name has a backslash or a line break, the name is escaped and the line starts with a
 /// backslash. The name `-` is written as `./-`, because `-` would mean standard input.
 pub(crate) fn push_line(line: &mut Vec<u8>, digest: &[u8; 32], path: &[u8]) {
-    let special = |byte: &u8| matches!(byte, b'\\' | b'\n' | b'\r');
-    let escaped = path.iter().any(special);
-    if escaped {
-        line.push(b'\\');
-    }
-    push_hex(line, digest);
+    let escaped = path.iter().any(|byte| escape(*byte).is_some());
+    line.extend(escaped.then_some(b'\\'));
+    line.extend(digits(digest));
     line.extend_from_slice(b"  ");
-    match path {
-        b"-" => line.extend_from_slice(b"./-"),
-        _ if escaped => push_escaped(line, path),
-        _ => line.extend_from_slice(path),
+    line.extend_from_slice(if path == b"-" { b"./" } else { b"" });
+    if escaped {
+        for &byte in path {
+            let letter = escape(byte);
+            line.extend(letter.map(|_| b'\\'));
+            line.push(letter.unwrap_or(byte));
+        }
+    } else {
+        line.extend_from_slice(path);
     }
     line.push(b'\n');
 }
 
-fn push_escaped(line: &mut Vec<u8>, path: &[u8]) {
-    for &byte in path {
-        match byte {
-            b'\\' => line.extend_from_slice(b"\\\\"),
-            b'\n' => line.extend_from_slice(b"\\n"),
-            b'\r' => line.extend_from_slice(b"\\r"),
-            _ => line.push(byte),
-        }
+/// Returns what a backslash and a letter stand for in an escaped name, as the letter.
+fn escape(byte: u8) -> Option<u8> {
+    match byte {
+        b'\\' => Some(b'\\'),
+        b'\n' => Some(b'n'),
+        b'\r' => Some(b'r'),
+        _ => None,
     }
 }
 
-fn push_hex(line: &mut Vec<u8>, digest: &[u8; 32]) {
+/// Returns the 64 lowercase hexadecimal digits of a digest.
+fn digits(digest: &[u8; 32]) -> impl Iterator<Item = u8> {
     let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
-    line.extend(digest.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]));
+    digest
+        .iter()
+        .flat_map(move |b| [digit(b >> 4), digit(b & 15)])
 }
 
 /// Formats a digest as 64 lowercase hexadecimal digits.
 pub fn hex(digest: &[u8; 32]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digits(digest).map(char::from).collect()
 }
 
 /// Makes a path safe to print on a terminal: bytes that are not UTF-8, control characters and

@@ -1,6 +1,7 @@
 //! The report on a tree of files: digests, counts and problems.
 
 use std::iter::Peekable;
+use std::mem;
 use std::vec::IntoIter;
 
 use sha2::{Digest, Sha256};
@@ -72,15 +73,25 @@ pub struct Report {
 impl Report {
     pub(crate) fn new(root: Folder) -> Self {
         let mut report = Self {
-            root,
+            root: Folder::default(),
             files: 0,
             bytes: 0,
             links: 0,
             digest: [0; 32],
             problems: Vec::new(),
         };
-        report.sum_up();
-        report
+        let (mut hasher, mut line) = (Sha256::new(), Vec::new());
+        report.trouble(root.trouble.as_ref(), &[]);
+        root.walk(&mut Vec::new(), &mut |path, entry| {
+            report.count(path, entry);
+            if let What::File(Outcome::Read(contents)) = &entry.what {
+                line.clear();
+                push_line(&mut line, &contents.digest, path);
+                hasher.update(&line);
+            }
+        });
+        report.digest = hasher.finalize().into();
+        Self { root, ..report }
     }
 
     /// Calls `take` with the checksum line of every file that was read, in byte order of the paths.
@@ -116,38 +127,14 @@ impl Report {
             &mut changed,
         );
         if !changed.is_empty() {
-            self.sum_up();
-            other.sum_up();
+            for report in [self, other] {
+                *report = Self::new(mem::take(&mut report.root));
+            }
         }
         changed
     }
 
-    fn sum_up(&mut self) {
-        let mut sum = Sum::default();
-        sum.trouble(self.root.trouble.as_ref(), &[]);
-        self.root
-            .walk(&mut Vec::new(), &mut |path, entry| sum.add(path, entry));
-        self.files = sum.files;
-        self.bytes = sum.bytes;
-        self.links = sum.links;
-        self.digest = sum.hasher.finalize().into();
-        self.problems = sum.problems;
-    }
-}
-
-/// Accumulates the counts, the digest and the problems of a report.
-#[derive(Default)]
-struct Sum {
-    files: u64,
-    bytes: u64,
-    links: u64,
-    hasher: Sha256,
-    line: Vec<u8>,
-    problems: Vec<Problem>,
-}
-
-impl Sum {
-    fn add(&mut self, path: &[u8], entry: &Entry) {
+    fn count(&mut self, path: &[u8], entry: &Entry) {
         if entry.is_odd {
             self.problem(ProblemKind::OddName, path, String::new());
         }
@@ -156,9 +143,6 @@ impl Sum {
             What::File(Outcome::Read(contents)) => {
                 self.files += 1;
                 self.bytes += contents.bytes;
-                self.line.clear();
-                push_line(&mut self.line, &contents.digest, path);
-                self.hasher.update(&self.line);
             }
             What::File(Outcome::Failed(trouble)) => self.trouble(Some(trouble), path),
             What::File(Outcome::Unread) => {}
@@ -188,8 +172,8 @@ impl Sum {
 /// Compares two listings of the directory at `path`. Keeps the entries that are unchanged, and adds
 /// the paths of all other entries to `changed`.
 fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mut Vec<String>) {
-    let mut ones = std::mem::take(&mut one.entries).into_iter().peekable();
-    let mut others = std::mem::take(&mut other.entries).into_iter().peekable();
+    let mut ones = mem::take(&mut one.entries).into_iter().peekable();
+    let mut others = mem::take(&mut other.entries).into_iter().peekable();
     let start = path.len();
     while let Some((left, right)) = next_pair(&mut ones, &mut others) {
         if let Some(entry) = left.as_ref().or(right.as_ref()) {
@@ -264,7 +248,7 @@ mod tests {
             What::File(Outcome::Read(contents)) => contents.digest[0] ^= 1,
             other => panic!("{other:?}"),
         }
-        one.sum_up();
+        one = Report::new(one.root);
         assert_eq!(one.settle(&mut other), Vec::<String>::new());
         assert_ne!(run.answer(&(), &one), run.answer(&(), &other));
     }

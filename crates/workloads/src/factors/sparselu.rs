@@ -144,6 +144,7 @@ impl Program for Sparselu {
             "rows and columns of a block");
     }
     const RESULT: &'static [Field] = FACTORED;
+    const SPAWNS: bool = true;
 
     type Input = Input;
     type Output = ();
@@ -164,10 +165,6 @@ impl Program for Sparselu {
 
     fn parallel<R: Runtime>(&self, input: &mut Input, _: &mut R::Fork<'_>) {
         self.factor::<R>(&mut input.blocks);
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
     }
 
     fn answer(&self, input: &Input, (): &()) -> Answer {

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::rows::unfold;
 use super::{BATCH, follow};
 use crate::parameter::{Kind::Integer, ParameterError, named, seed};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random, steps};
 
@@ -105,7 +105,9 @@ impl Program for Layers {
             "maximum steps of work per interval");
         seed = seed("seed of the graph");
     }
-    const RESULT: &'static [Field] = &[field("checksum", "hash of the values of all intervals")];
+    result! { self, _, output =>
+        checksum "hash of the values of all intervals" = *output;
+    }
     const INTERVALS: bool = true;
 
     type Input = Vec<AtomicU64>;
@@ -159,9 +161,5 @@ impl Program for Layers {
             });
         });
         Self::sum(values)
-    }
-
-    fn answer(&self, _: &Vec<AtomicU64>, output: &u64) -> Answer {
-        answer([("checksum", (*output).into())])
     }
 }

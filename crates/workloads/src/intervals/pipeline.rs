@@ -7,13 +7,12 @@
 //!
 //! The program doesn't test stages of unequal length.
 
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::after_above_and_left;
 use super::rows::unfold;
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -103,18 +102,13 @@ impl Program for Pipeline {
         work = named("work", Integer(0, 1_000_000_000), ["10", "500", "500"],
             "steps of work per item and stage");
     }
-    const RESULT: &'static [Field] = &[field(
-        "checksum",
-        "hash of all items, in order, in all stages",
-    )];
+    result! { self, (), output =>
+        checksum "hash of all items, in order, in all stages" = *output;
+    }
     const INTERVALS: bool = true;
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
-    }
 
     fn serial(&self, (): &mut ()) -> u64 {
         let mut states = vec![0; self.stages];
@@ -129,10 +123,6 @@ impl Program for Pipeline {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         self.run::<R, ()>(fork, &|| ())
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("checksum", (*output).into())])
     }
 }
 

@@ -15,7 +15,7 @@ use tidegate::interval::{Interval, IntervalBuilder, Scope};
 use super::rows::unfold;
 use super::{BATCH, follow, piece, put, read, write};
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
@@ -97,10 +97,11 @@ impl Program for Stencil {
         blocks = named("blocks", Integer(1, 1_000_000), ["7", "64", "256"],
             "number of blocks; each block is one interval per step");
     }
-    const RESULT: &'static [Field] = &[
-        field("heat", "final sum of all cells"),
-        field("checksum", "hash of the cells"),
-    ];
+    result! { self, rod, () =>
+        heat "final sum of all cells" = rod[(self.steps % 2) as usize].iter().sum::<f64>();
+        checksum "hash of the cells"
+            = checksum(rod[(self.steps % 2) as usize].iter().map(|cell| cell.to_bits()));
+    }
     const INTERVALS: bool = true;
 
     type Input = Rod;
@@ -147,17 +148,6 @@ impl Program for Stencil {
                 });
             });
         });
-    }
-
-    fn answer(&self, rod: &Rod, (): &()) -> Answer {
-        let cells = &rod[(self.steps % 2) as usize];
-        answer([
-            ("heat", cells.iter().sum::<f64>().into()),
-            (
-                "checksum",
-                checksum(cells.iter().map(|cell| cell.to_bits())).into(),
-            ),
-        ])
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use super::rows::unfold;
 use super::{BATCH, after_above_and_left, write};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
@@ -90,10 +90,10 @@ impl Program for Wavefront {
             "side length of a block; each block is an interval");
         seed = seed("seed of the sequences");
     }
-    const RESULT: &'static [Field] = &[
-        field("score", "best local alignment score"),
-        field("checksum", "hash of the last row of the score table"),
-    ];
+    result! { self, _, output =>
+        score "best local alignment score" = output.score;
+        checksum "hash of the last row of the score table" = output.checksum;
+    }
     const INTERVALS: bool = true;
 
     type Input = Pair;
@@ -156,13 +156,6 @@ impl Program for Wavefront {
             .map(|row| row.into_inner().expect("no interval has failed"))
             .collect();
         Self::outcome(best.into_inner(), rows.iter().map(Vec::as_slice))
-    }
-
-    fn answer(&self, _: &Pair, output: &Outcome) -> Answer {
-        answer([
-            ("score", output.score.into()),
-            ("checksum", output.checksum.into()),
-        ])
     }
 }
 

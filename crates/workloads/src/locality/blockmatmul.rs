@@ -17,7 +17,7 @@ use std::io;
 use super::{Hints, Locality};
 use crate::matrix::{self, Grid};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
 
@@ -138,7 +138,12 @@ impl Program for Blockmatmul {
         locality = Locality::PARAMETER;
         seed = Locality::SEED;
     }
-    const RESULT: &'static [Field] = &[field("checksum", "hash of the product")];
+    result! { self, input, () =>
+        // All elements are integers, so the cast is exact. One is added so that zeros affect the
+        // checksum.
+        checksum "hash of the product" = checksum(input.c.iter().map(|element| *element as u64 + 1));
+    }
+    const SPAWNS: bool = true;
 
     type Input = Input;
     type Output = ();
@@ -183,19 +188,8 @@ impl Program for Blockmatmul {
         });
     }
 
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
-    }
-
     fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {
         self.locality.fits(runtime)
-    }
-
-    fn answer(&self, input: &Input, (): &()) -> Answer {
-        // All elements are integers, so the cast is exact. One is added so that zeros affect the
-        // checksum.
-        let elements = input.c.iter().map(|element| *element as u64 + 1);
-        answer([("checksum", checksum(elements).into())])
     }
 }
 

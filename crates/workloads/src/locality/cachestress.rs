@@ -112,6 +112,7 @@ impl Program for Cachestress {
         field("sum", "sum of all values read, modulo 2^32"),
         field("product", "product of all values read, modulo 2^32"),
     ];
+    const SPAWNS: bool = true;
 
     type Input = Vec<Vec<u32>>;
     type Output = Vec<Read>;
@@ -140,10 +141,6 @@ impl Program for Cachestress {
             }
         });
         reads
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
     }
 
     fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {

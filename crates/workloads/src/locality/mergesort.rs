@@ -13,12 +13,11 @@
 //! The program doesn't merge in parallel, so the last mergers have little parallelism. It doesn't
 //! save memory either: each array is a separate vector.
 
-use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Hints, Locality};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional};
-use crate::program::{Answer, Field, Program, parameters};
+use crate::program::{Answer, Field, Program, parameters, without_input};
 use crate::quicksort::{SORTED, sorted};
 use crate::runtime::Runtime;
 use crate::steps::random;
@@ -153,16 +152,13 @@ impl Program for Mergesort {
         seed = Locality::SEED;
     }
     const RESULT: &'static [Field] = SORTED;
+    const SPAWNS: bool = true;
 
-    type Input = ();
+    without_input! {}
     type Output = Vec<u32>;
 
     fn check(&self) -> Result<(), ParameterError> {
         ParameterError::unless_power_of_two(self.sorters, "sorters")
-    }
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
     }
 
     fn serial(&self, (): &mut ()) -> Vec<u32> {
@@ -179,10 +175,6 @@ impl Program for Mergesort {
         let root = tree.arrays.into_iter().next().expect("there is a sorter");
         let root = root.into_inner().unwrap_or_else(PoisonError::into_inner);
         root.expect("the root is done when the scope is")
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        R::SPAWNS
     }
 
     fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {

@@ -25,11 +25,9 @@
 use std::array;
 use std::io;
 
-use serde_json::Value;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
 
@@ -201,7 +199,9 @@ impl Program for Decompress {
         seed = seed("seed of the blocks");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field("checksum", "hash of all decompressed blocks")];
+    result! { self, _, output =>
+        checksum "hash of all decompressed blocks" = *output;
+    }
 
     type Input = Vec<Compressed>;
     type Output = u64;
@@ -220,10 +220,6 @@ impl Program for Decompress {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, _: &Vec<Compressed>, output: &u64) -> Answer {
-        answer([("checksum", Value::from(*output))])
     }
 }
 

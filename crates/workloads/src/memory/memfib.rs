@@ -11,19 +11,15 @@
 //! From the slides "Narlikar and hybrid schedulers for Cilk", which use such a function as their
 //! benchmark ("modified fib") but don't show its code; the sizes are our own.
 
-use std::hint::black_box;
-use std::io;
-
-use serde_json::Value;
-
 use super::block;
 use crate::parameter::{
     Kind::{Choice, Integer, Number},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result, without_input};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
+use std::hint::black_box;
 
 /// The program `memfib`, whose calls hold memory.
 #[derive(Clone, Copy, Debug)]
@@ -154,14 +150,12 @@ impl Program for Memfib {
         mix = named("mix", Number(0.0, 1.0), ["1"; 3],
             "fraction of calls that hold memory; the others compute instead");
     }
-    const RESULT: &'static [Field] = &[field("value", "the n-th Fibonacci number")];
-
-    type Input = ();
-    type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), output =>
+        value "the n-th Fibonacci number" = *output;
     }
+
+    without_input! {}
+    type Output = u64;
 
     fn serial(&self, (): &mut ()) -> u64 {
         serial(self, Call::first(self.n))
@@ -169,10 +163,6 @@ impl Program for Memfib {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         parallel::<R>(fork, self, Call::first(self.n))
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("value", Value::from(*output))])
     }
 }
 

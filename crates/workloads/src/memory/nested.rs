@@ -11,13 +11,9 @@
 //!
 //! The program doesn't test imbalance or memory that is held while no task uses it.
 
-use std::io;
-
-use serde_json::Value;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, steps};
 
@@ -79,12 +75,11 @@ impl Program for Nested {
             "steps of work per 8 bytes of an element");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field(
-        "sum",
-        "sum of the last words of all elements, modulo 2^64",
-    )];
+    result! { self, (), output =>
+        sum "sum of the last words of all elements, modulo 2^64" = *output;
+    }
 
-    type Input = ();
+    without_input! {}
     type Output = u64;
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -93,10 +88,6 @@ impl Program for Nested {
         }
         let expected = format!("a multiple of {WORD}");
         Err(ParameterError::invalid(self.width, "width", expected))
-    }
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
     }
 
     fn serial(&self, (): &mut ()) -> u64 {
@@ -109,9 +100,5 @@ impl Program for Nested {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("sum", Value::from(*output))])
     }
 }

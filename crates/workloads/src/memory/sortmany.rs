@@ -13,13 +13,9 @@
 //! The program doesn't merge in parallel, because the pieces provide enough parallelism. It doesn't
 //! merge the sorted pieces either.
 
-use std::io;
-
-use serde_json::Value;
-
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Answer, Field, Form, Program, answer, field, parameters};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::quicksort;
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
@@ -117,14 +113,12 @@ impl Program for Sortmany {
         seed = seed("seed of the lengths and elements");
         form = Form::parameter("spawn");
     }
-    const RESULT: &'static [Field] = &[field("checksum", "hash of all pieces")];
-
-    type Input = ();
-    type Output = u64;
-
-    fn prepare(&self) -> io::Result<()> {
-        Ok(())
+    result! { self, (), output =>
+        checksum "hash of all pieces" = *output;
     }
+
+    without_input! {}
+    type Output = u64;
 
     fn serial(&self, (): &mut ()) -> u64 {
         self.all::<Serial>(Way::Call)
@@ -136,10 +130,6 @@ impl Program for Sortmany {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, (): &(), output: &u64) -> Answer {
-        answer([("checksum", Value::from(*output))])
     }
 }
 

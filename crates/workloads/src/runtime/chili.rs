@@ -7,7 +7,7 @@ use std::io;
 use std::num::NonZero;
 
 use super::threads::on_thread;
-use super::{Inline, Runtime};
+use super::{Runtime, without_scopes};
 
 /// A runtime that owns a chili thread pool. The thread that `install` starts is one of the pool's
 /// workers.
@@ -16,10 +16,8 @@ pub struct Chili(chili::ThreadPool);
 
 impl Runtime for Chili {
     const NAME: &'static str = "chili";
-    const SPAWNS: bool = false;
     type Fork<'a> = chili::Scope<'a>;
-    type Reservation = super::Counted;
-    type Scope<'scope> = Inline<'scope>;
+    without_scopes! {}
 
     fn with_workers(workers: usize) -> io::Result<Self> {
         let thread_count = NonZero::new(super::at_least_one(workers)?);
@@ -42,17 +40,5 @@ impl Runtime for Chili {
         RB: Send,
     {
         fork.join(a, b)
-    }
-
-    fn reserve(bytes: usize) -> super::Counted {
-        super::Counted::new(bytes)
-    }
-
-    fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {
-        Inline::scope(body)
-    }
-
-    fn spawn<'scope>(scope: &Inline<'scope>, body: impl FnOnce(&Inline<'scope>) + Send + 'scope) {
-        body(scope);
     }
 }

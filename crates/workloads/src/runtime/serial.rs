@@ -6,7 +6,7 @@
 use std::io;
 use std::marker::PhantomData;
 
-use super::Runtime;
+use super::{Runtime, without_scopes};
 
 /// A runtime that runs everything in order on the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,10 +24,8 @@ impl<'scope> Inline<'scope> {
 
 impl Runtime for Serial {
     const NAME: &'static str = "serial";
-    const SPAWNS: bool = false;
     type Fork<'a> = ();
-    type Reservation = super::Counted;
-    type Scope<'scope> = Inline<'scope>;
+    without_scopes! {}
 
     fn with_workers(workers: usize) -> io::Result<Self> {
         super::at_least_one(workers).map(|_| Self)
@@ -46,17 +44,5 @@ impl Runtime for Serial {
         RB: Send,
     {
         (a(fork), b(fork))
-    }
-
-    fn reserve(bytes: usize) -> super::Counted {
-        super::Counted::new(bytes)
-    }
-
-    fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {
-        Inline::scope(body)
-    }
-
-    fn spawn<'scope>(scope: &Inline<'scope>, body: impl FnOnce(&Inline<'scope>) + Send + 'scope) {
-        body(scope);
     }
 }

@@ -7,7 +7,7 @@
 use std::io;
 use std::thread;
 
-use super::{Inline, Runtime};
+use super::{Runtime, without_scopes};
 
 /// A runtime that uses scoped threads, one per worker.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,8 @@ pub struct Budget(usize);
 
 impl Runtime for Threads {
     const NAME: &'static str = "std";
-    const SPAWNS: bool = false;
     type Fork<'a> = Budget;
-    type Reservation = super::Counted;
-    type Scope<'scope> = Inline<'scope>;
+    without_scopes! {}
 
     fn with_workers(workers: usize) -> io::Result<Self> {
         super::at_least_one(workers).map(|workers| Self { workers })
@@ -58,18 +56,6 @@ impl Runtime for Threads {
             }
             own.iter_mut().for_each(&body);
         });
-    }
-
-    fn reserve(bytes: usize) -> super::Counted {
-        super::Counted::new(bytes)
-    }
-
-    fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {
-        Inline::scope(body)
-    }
-
-    fn spawn<'scope>(scope: &Inline<'scope>, body: impl FnOnce(&Inline<'scope>) + Send + 'scope) {
-        body(scope);
     }
 }
 

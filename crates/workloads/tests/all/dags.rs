@@ -1,6 +1,6 @@
 //! Checks the programs' dags against known properties of the programs.
 
-use tidegate_sim::{Costs, Dag, Job, Settings, Width, WorkSpan, run};
+use tidegate_sim::{Costs, Job, Settings, Width, WorkSpan, run_mix};
 use tidegate_workloads::factors::cholesky::Cholesky;
 use tidegate_workloads::factors::lu::Lu;
 use tidegate_workloads::factors::sparselu::Sparselu;
@@ -18,7 +18,7 @@ use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::seriesparallel::Seriesparallel;
 use tidegate_workloads::treesum::Treesum;
 use tidegate_workloads::uts::Uts;
-use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_workloads::{Given, Simulated, Size, find_simulated};
 
 fn extent(program: &impl Simulated) -> WorkSpan {
     WorkSpan::of(&program.dag())
@@ -255,63 +255,33 @@ fn diagonal_matrix_is_factored_in_parallel() {
     assert!(full.span > 16 * diagonal && full.work > 4 * full.span);
 }
 
-/// Walks a program's dag and also runs it on a simulated machine with one processor, and returns
-/// both results.
-struct Unfolded;
-
-impl SimulatedVisitor for Unfolded {
-    type Out = (WorkSpan, WorkSpan);
-
-    fn visit<P: Simulated>(self, program: P) -> Self::Out {
-        let extent = extent(&program);
-        let settings = Settings {
-            costs: Costs::NONE,
-            ..Settings::new(1)
-        };
-        // The outcome of a run lacks these three figures, so they are copied from the walk.
-        let WorkSpan {
-            depth,
-            drafts,
-            reserved_bytes,
-            ..
-        } = extent;
-        let ran = ran(&settings, program.dag());
-        (
-            extent,
-            WorkSpan {
-                depth,
-                drafts,
-                reserved_bytes,
-                ..ran
-            },
-        )
-    }
-}
-
-fn ran<D: Dag>(settings: &Settings, dag: D) -> WorkSpan {
-    let job = Job {
-        dag,
-        arrives: 0,
-        width: Width::Fixed(settings.processors),
-    };
-    let outcome = run(settings, &[job]).unwrap();
-    let job = &outcome.jobs[0];
-    assert_eq!(job.time(), job.work);
-    WorkSpan {
-        tasks: job.counters.tasks,
-        work: job.work,
-        span: job.span,
-        peak_bytes: job.peak_bytes,
-        ..WorkSpan::default()
-    }
-}
-
 /// On one processor without scheduling costs, a simulated run takes as long as the work of the dag.
 #[test]
 fn one_costless_processor_takes_the_work() {
+    let settings = Settings {
+        costs: Costs::NONE,
+        ..Settings::new(1)
+    };
     for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
-        let (walked, ran) =
-            visit_simulated(entry.name, Size::Tiny, &Given::default(), Unfolded).unwrap();
+        let program = find_simulated(entry.name, Size::Tiny, &Given::default()).unwrap();
+        let walked = WorkSpan::of(&*program.slowed(1.0));
+        let dag = program.slowed(1.0);
+        let job = Job {
+            dag: &*dag,
+            arrives: 0,
+            width: Width::Fixed(1),
+        };
+        let outcome = run_mix(&settings, &[job], &mut |_, _| {}).unwrap();
+        let job = &outcome.jobs[0];
+        assert_eq!(job.time(), job.work);
+        let ran = WorkSpan {
+            tasks: job.counters.tasks,
+            work: job.work,
+            span: job.span,
+            peak_bytes: job.peak_bytes,
+            // The outcome of a run lacks the other figures.
+            ..walked
+        };
         assert_eq!(walked, ran, "{}", entry.name);
         assert!(walked.work > 0 && walked.span <= walked.work);
     }
@@ -319,8 +289,9 @@ fn one_costless_processor_takes_the_work() {
 
 #[test]
 fn unsimulated_program_error_lists_simulated_ones() {
-    let error = visit_simulated("digest", Size::Tiny, &Given::default(), Unfolded)
-        .unwrap_err()
+    let error = find_simulated("digest", Size::Tiny, &Given::default())
+        .err()
+        .unwrap()
         .to_string();
     let (_, told) = error.rsplit_once(": expected ").unwrap();
     let simulated = ENTRIES.iter().filter(|entry| entry.simulated);

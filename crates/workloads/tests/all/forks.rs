@@ -5,15 +5,26 @@ use std::io;
 use std::marker::PhantomData;
 
 use tidegate_sim::{Dag, Step};
+use tidegate_workloads::factors::{cholesky::Cholesky, lu::Lu, sparselu::Sparselu};
+use tidegate_workloads::memory::decompress::Decompress;
+use tidegate_workloads::memory::matmul::Matmul;
+use tidegate_workloads::memory::memfib::Memfib;
+use tidegate_workloads::memory::nested::Nested;
+use tidegate_workloads::memory::sortmany::Sortmany;
+use tidegate_workloads::memory::strassen::Strassen;
+use tidegate_workloads::phases::Phases;
+use tidegate_workloads::prefixsum::Prefixsum;
+use tidegate_workloads::quicksort::Quicksort;
 use tidegate_workloads::registry::{ENTRIES, Entry};
-use tidegate_workloads::{Counted, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_workloads::seriesparallel::Seriesparallel;
+use tidegate_workloads::treesum::Treesum;
+use tidegate_workloads::uts::Uts;
+use tidegate_workloads::{Counted, Runtime, Simulated, Size, Values};
+use tidegate_workloads::{fft::Fft, fib::Fib, knary::Knary, loops::Loops, loopy::Loopy};
 
 use crate::support::{Named, given};
 
 type Made = (u64, u64);
-
-/// A program's name, and the names and values of its parameters.
-type Case<'a> = (&'a str, &'a Named<'a>);
 
 thread_local! {
     /// The forks and spawns that [`Counting`] has made on this thread.
@@ -89,70 +100,66 @@ fn unfolded(dag: &impl Dag) -> Made {
     made
 }
 
-/// Counts the forks and spawns of a program's parallel body and of its dag.
-struct Both;
-
-impl SimulatedVisitor for Both {
-    type Out = [Made; 2];
-
-    fn visit<P: Simulated>(self, program: P) -> [Made; 2] {
-        let mut input = program.prepare().unwrap();
-        MADE.set((0, 0));
-        Counting.install(|fork| program.parallel::<Counting>(&mut input, fork));
-        [MADE.get(), unfolded(&program.dag())]
-    }
+/// Checks that a program's parallel body and its dag fork and spawn equally. Returns the program's
+/// name, and how often they do.
+fn agree<P: Simulated>(named: &Named<'_>) -> (&'static str, Made) {
+    let values = Values::parse(P::PARAMETERS, Size::Tiny, &given(named)).unwrap();
+    let program = P::from_values(&values).unwrap();
+    let mut input = program.prepare().unwrap();
+    MADE.set((0, 0));
+    Counting.install(|fork| program.parallel::<Counting>(&mut input, fork));
+    assert_eq!(
+        MADE.get(),
+        unfolded(&program.dag()),
+        "{} {named:?}",
+        P::NAME
+    );
+    (P::NAME, MADE.get())
 }
 
-fn both(name: &str, named: &Named<'_>) -> [Made; 2] {
-    visit_simulated(name, Size::Tiny, &given(named), Both).unwrap()
-}
-
-fn agree(cases: &[Case<'_>]) {
-    for (name, named) in cases {
-        let [body, dag] = both(name, named);
-        assert_eq!(body, dag, "{name} {named:?}");
-    }
+macro_rules! usual {
+    ($($program:ident)*) => { [$(agree::<$program>(&[])),*] };
 }
 
 #[test]
 fn programs_and_dags_fork_equally() {
+    let agreed = usual! {
+        Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib Nested Matmul Strassen Sortmany
+        Decompress Cholesky Lu Sparselu Fft Prefixsum Seriesparallel
+    };
     // Programs with intervals make neither forks nor spawns, and the dags of programs with places
     // consist of drafts.
     let placed = ["cachestress", "mergesort", "blockmatmul"];
     let forking =
         |entry: &&Entry| entry.simulated && !entry.intervals && !placed.contains(&entry.name);
-    for entry in ENTRIES.iter().filter(forking) {
-        let [body, dag] = both(entry.name, &[]);
-        assert_eq!(body, dag, "{}", entry.name);
-        assert_ne!(body, (0, 0), "{}", entry.name);
+    let names = ENTRIES.iter().filter(forking).map(|entry| entry.name);
+    assert!(agreed.iter().map(|(name, _)| *name).eq(names));
+    for (name, made) in agreed {
+        assert_ne!(made, (0, 0), "{name}");
     }
 }
 
 /// The test includes inputs whose length doesn't divide evenly.
 #[test]
 fn halving_programs_and_dags_fork_equally() {
-    agree(&[
-        ("fft", &[("n", "2"), ("cutoff", "2")]),
-        ("fft", &[("n", "4096"), ("cutoff", "2")]),
-        ("fft", &[("n", "4096"), ("cutoff", "100")]),
-        ("fft", &[("n", "64"), ("cutoff", "64")]),
-        ("prefixsum", &[("n", "0")]),
-        ("prefixsum", &[("n", "1000"), ("block", "1")]),
-        ("prefixsum", &[("n", "1000"), ("block", "7")]),
-        ("prefixsum", &[("n", "1000"), ("block", "1001")]),
-    ]);
+    agree::<Fft>(&[("n", "2"), ("cutoff", "2")]);
+    agree::<Fft>(&[("n", "4096"), ("cutoff", "2")]);
+    agree::<Fft>(&[("n", "4096"), ("cutoff", "100")]);
+    agree::<Fft>(&[("n", "64"), ("cutoff", "64")]);
+    agree::<Prefixsum>(&[("n", "0")]);
+    agree::<Prefixsum>(&[("n", "1000"), ("block", "1")]);
+    agree::<Prefixsum>(&[("n", "1000"), ("block", "7")]);
+    agree::<Prefixsum>(&[("n", "1000"), ("block", "1001")]);
 }
 
 #[test]
 fn factorizations_and_dags_fork_equally() {
-    agree(&[
-        ("cholesky", &[("n", "16")]),
-        ("cholesky", &[("n", "512"), ("nonzeros", "0")]),
-        ("cholesky", &[("n", "512"), ("nonzeros", "60")]),
-        ("cholesky", &[("n", "256"), ("nonzeros", "9000")]),
-        ("lu", &[("n", "16")]),
-        ("lu", &[("n", "70"), ("block", "7")]),
-        ("sparselu", &[("n", "1")]),
-        ("sparselu", &[("n", "13"), ("block", "2")]),
-    ]);
+    agree::<Cholesky>(&[("n", "16")]);
+    agree::<Cholesky>(&[("n", "512"), ("nonzeros", "0")]);
+    agree::<Cholesky>(&[("n", "512"), ("nonzeros", "60")]);
+    agree::<Cholesky>(&[("n", "256"), ("nonzeros", "9000")]);
+    agree::<Lu>(&[("n", "16")]);
+    agree::<Lu>(&[("n", "70"), ("block", "7")]);
+    agree::<Sparselu>(&[("n", "1")]);
+    agree::<Sparselu>(&[("n", "13"), ("block", "2")]);
 }

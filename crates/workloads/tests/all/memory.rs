@@ -12,8 +12,7 @@ use tidegate_sim::WorkSpan;
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{
-    Counted, Given, On, Runtime, Simulated, SimulatedVisitor, Size, Threads, Tidegate, Trial,
-    visit_simulated,
+    Counted, Given, On, Runtime, Size, Threads, Tidegate, Trial, find_simulated,
 };
 
 use crate::support::{Named, given, is_right, refusal, trial};
@@ -176,15 +175,6 @@ fn dag_reserves_as_serial_run_does() {
     if !is_alone("memory::dag_reserves_as_serial_run_does") {
         return;
     }
-    struct Peak;
-
-    impl SimulatedVisitor for Peak {
-        type Out = u64;
-
-        fn visit<P: Simulated>(self, program: P) -> u64 {
-            WorkSpan::of(&program.dag()).peak_bytes
-        }
-    }
     let more: [(_, &Named<'_>); 10] = [
         ("memfib", &[("hold", "itself")]),
         ("memfib", &[("mix", "0.5")]),
@@ -201,8 +191,10 @@ fn dag_reserves_as_serial_run_does() {
     for (name, named) in usual.into_iter().chain(more) {
         let given = given(named);
         let serial = counted(&mut *trial(name, &given), On::Thread);
-        let dag = visit_simulated(name, Size::Tiny, &given, Peak).unwrap();
-        assert_eq!(serial, dag, "{name} {named:?}");
+        let dag = find_simulated(name, Size::Tiny, &given)
+            .unwrap()
+            .slowed(1.0);
+        assert_eq!(serial, WorkSpan::of(&*dag).peak_bytes, "{name} {named:?}");
         assert!(serial > 0, "{name}");
     }
 }

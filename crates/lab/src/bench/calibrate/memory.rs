@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::arguments::Size;
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::failure::Failure;
 
 const KIB: usize = 1 << 10;

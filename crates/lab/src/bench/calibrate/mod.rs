@@ -10,15 +10,16 @@ mod threads;
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use tidegate::machine::Machine;
 use tidegate_policy::tunables::{self as t, Tunable};
 
-use crate::arguments::{CalibrateArguments, Size};
+use crate::bench::ProgramsArguments;
 use crate::engine::sheet::print_notes;
 use crate::engine::{Interval, Sample, Session};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::output::{Table, Value as Cell, print_json};
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, Table, Value as Cell, print_json, to_json};
 
 /// Each cost, and a description of how it is measured.
 const COSTS: [(Tunable<u64>, &str); 17] = [
@@ -78,7 +79,7 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
 /// cost that this machine cannot measure.
 type Round = [Option<f64>; COSTS.len()];
 
-struct Cost {
+pub struct Cost {
     tunable: Tunable<u64>,
     how: &'static str,
     nanos: Sample,
@@ -92,7 +93,7 @@ struct Processors {
     far: Option<([usize; 2], u32)>,
 }
 
-pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let processors = Processors::find()?;
     let session = Session::whole("bench-calibrate", arguments.size, &arguments.keep);
     let rounds = session.share_turns(&["costs"], arguments.repeat.into(), |_, _| {
@@ -105,7 +106,12 @@ pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
     };
     let costs: Vec<Cost> = COSTS.iter().enumerate().map(cost).collect();
     if arguments.format.json {
-        return print_json(&costs.iter().map(Cost::to_json).collect());
+        return print_json(
+            &costs
+                .iter()
+                .map(|cost| to_json(Cost::FIELDS, cost))
+                .collect(),
+        );
     }
     table(&costs).print(arguments.format)?;
     print_notes(arguments.format, &session.notes())
@@ -198,20 +204,18 @@ impl Cost {
         Some((median.max(0.0) as u64).clamp(least, most))
     }
 
-    fn to_json(&self) -> Value {
-        let Interval { low, high, .. } = self.nanos.interval();
-        json!({
-            "name": self.tunable.name,
-            "nanos": self.nanos(),
-            "nanos_low": low,
-            "nanos_high": high,
-            "least_nanos": self.nanos.min(),
-            "greatest_nanos": self.nanos.max(),
-            "median_of": self.nanos.count(),
-            "default_nanos": self.tunable.default,
-            "how": self.how,
-        })
-    }
+    /// The fields of the JSON object.
+    pub const FIELDS: &[JsonField<Self>] = json_fields! { cost:
+        name "of the row of `tidegate tunables`" = cost.tunable.name;
+        nanos "the median as an integer; null if this machine cannot measure it" = cost.nanos();
+        nanos_low "the 95 % interval of the median" = cost.nanos.interval().low;
+        nanos_high "" = cost.nanos.interval().high;
+        least_nanos "" = cost.nanos.min();
+        greatest_nanos "" = cost.nanos.max();
+        median_of "rounds" = cost.nanos.count();
+        default_nanos "" = cost.tunable.default;
+        how "how it is measured" = cost.how;
+    };
 }
 
 /// Puts the most important columns first.

@@ -16,28 +16,30 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidegate::machine::Machine;
+use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Value, tame, to_stderr};
 
-use crate::arguments::{ExecArguments, Size};
+use crate::bench::ExecArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Interval, LEAST, Sample, Session};
 use programs::{OPENMP, Prepared, Program};
 use run::{Runner, Way};
+use tidegate_cli_support::arguments::Size;
 
-const COLUMNS: &[Column] = &[
-    Column::new("program", "program", Value::Number),
-    Column::new("case", "case", Value::Number),
-    Column::new("seconds", "time", Value::Seconds),
-    Column::new("base_seconds", "base", Value::Seconds),
-    Column::new("ratio", "ratio", Value::Ratio),
-    Column::new("limit", "limit", Value::Number),
-    Column::new("mark", "mark", Value::Number),
-    Column::new("desire", "desire", Value::Number),
-    Column::new("processors", "", Value::Number),
-    Column::new("median_of", "", Value::Number),
-    Column::new("skipped", "", Value::Number),
-];
+pub const COLUMNS: &[Column] = columns! {
+    program "program" Value::Number, "";
+    case "case" Value::Number, "";
+    seconds "time" Value::Seconds, "";
+    base_seconds "base" Value::Seconds, "";
+    ratio "ratio" Value::Ratio, "of the two";
+    limit "limit" Value::Number, "on the ratio, or on the desire";
+    mark "mark" Value::Number, "";
+    desire "desire" Value::Number, "null except for `idle`";
+    processors "" Value::Number, "";
+    median_of "" Value::Number, "rounds";
+    skipped "" Value::Number, "why the program was skipped, else null";
+};
 
 /// A case of each program: two kinds of runs, and the limit on the ratio of their times.
 struct Case {

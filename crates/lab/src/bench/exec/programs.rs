@@ -10,7 +10,7 @@ use tidegate_policy::Rng;
 
 use super::chains;
 use super::tree::Tree;
-use crate::arguments::Size;
+use tidegate_cli_support::arguments::Size;
 
 /// A program that is ready to run.
 pub struct Program {

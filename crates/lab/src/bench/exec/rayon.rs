@@ -8,8 +8,8 @@ use tidegate_workloads::{Given, On, Program, Rayon, Runtime, find};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::trial;
 
-use crate::arguments::Size;
 use crate::bench::rayon_programs;
+use tidegate_cli_support::arguments::Size;
 
 /// Runs the program `repeat` times on as many threads as `RAYON_NUM_THREADS` says, and checks each
 /// answer.

@@ -21,7 +21,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_share::{Location, Observer, VARIABLE};
 
 use super::programs::{Program, uts_arguments};
-use crate::arguments::Size;
+use tidegate_cli_support::arguments::Size;
 
 /// The only variables that programs get, so that those of the user change nothing.
 const KEPT: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
@@ -84,8 +84,7 @@ impl Runner {
 
     /// Returns what `tidegate exec` has said about the programs, each line once.
     pub fn messages(&self) -> Vec<String> {
-        let messages = self.messages.lock();
-        let messages = messages.unwrap_or_else(PoisonError::into_inner);
+        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.iter().cloned().collect()
     }
 

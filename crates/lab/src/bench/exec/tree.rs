@@ -52,8 +52,9 @@ impl Tree {
 
     fn main(self) -> String {
         let mut text = "#include <stdio.h>\n".to_owned();
-        let names = (0..self.files).map(|file| format!("part{file}()"));
-        let names: Vec<String> = names.collect();
+        let names: Vec<String> = (0..self.files)
+            .map(|file| format!("part{file}()"))
+            .collect();
         for name in &names {
             text += &format!("unsigned long long {name};\n");
         }
@@ -62,8 +63,9 @@ impl Tree {
     }
 
     fn makefile(self, folder: &Path) -> String {
-        let objects = (0..self.files).map(|file| format!(" part{file}.o"));
-        let objects: String = objects.collect();
+        let objects: String = (0..self.files)
+            .map(|file| format!(" part{file}.o"))
+            .collect();
         format!(
             "VPATH = {}\n\
              run: main\n\t./main\n\

@@ -26,8 +26,9 @@ use tidegate_sync::futex::SharedWord;
 use tidegate_workloads::{Runtime, Tidegate};
 
 use super::crew::{Job, Spec};
-use crate::arguments::{HandoverArguments, Size};
+use crate::bench::HandoverArguments;
 use crate::engine::{Interval, Sample, Session};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
@@ -82,13 +83,35 @@ fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
 /// The figures of one round in nanoseconds. Some may be missing on a busy machine.
 type Round = BTreeMap<String, f64>;
 
-/// The name of each figure, and its unit in nanoseconds, in display order.
-const FIGURES: &[(&str, f64)] = &[
-    ("handover_us", 1e3),
-    ("futex_us", 1e3),
-    ("release_us", 1e3),
-    ("recover_ms", 1e6),
-    ("all_procs_ms", 1e6),
+/// The name of each figure, its unit in nanoseconds, and what the help says about it.
+pub const FIGURES: &[(&str, f64, &str)] = &[
+    (
+        "handover_us",
+        1e3,
+        "from a leaving job's last publication until the first task runs on the processor that \
+         the job gives up",
+    ),
+    (
+        "futex_us",
+        1e3,
+        "a bare wake-up of a thread through a futex that processes share, for comparison",
+    ),
+    (
+        "release_us",
+        1e3,
+        "from the newcomer's first request until the old job's last task on the handed-over \
+         processor ends, minus the length of one task",
+    ),
+    (
+        "recover_ms",
+        1e6,
+        "from kill -9 of a job until the first task runs on its processor",
+    ),
+    (
+        "all_procs_ms",
+        1e6,
+        "loopy with 64 subtasks, from its start until every worker has had work",
+    ),
 ];
 
 fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failure> {
@@ -96,7 +119,7 @@ fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failur
         |name: &str| Sample::new(rounds.iter().filter_map(|round| round.get(name).copied()));
     if as_json {
         let mut all = Map::new();
-        for (name, unit) in FIGURES {
+        for (name, unit, _) in FIGURES {
             let nanos = sample(name);
             let Interval { value, low, high } = nanos.interval().times(1.0 / unit);
             let figures = [
@@ -117,7 +140,7 @@ fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failur
         "median, low",
         "median, high",
     ]);
-    for (name, _) in FIGURES {
+    for (name, ..) in FIGURES {
         let nanos = sample(name);
         let plain = name.rsplit_once('_').map_or(*name, |(plain, _)| plain);
         let Interval { value, low, high } = nanos.interval();

@@ -13,10 +13,12 @@ use tidegate::policy::QueueKind;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::programs;
-use crate::arguments::{ProgramsArguments, Size};
+use crate::bench::ProgramsArguments;
 use crate::engine::Session;
 use crate::engine::sheet::{Column, Field, Sheet};
 use graphs::Graphs;
+use tidegate_cli_support::arguments::Size;
+use tidegate_cli_support::columns;
 use tidegate_cli_support::compare;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::Value;
@@ -26,17 +28,18 @@ const WORKERS: [usize; 2] = [1, 2];
 
 const NANOS: fn(f64) -> Value = |nanos| Value::Seconds(nanos / 1e9);
 
-const COLUMNS: &[Column] = &[
-    Column::new("case", "case", Value::Number),
-    Column::new("runtime", "runtime", Value::Number),
-    Column::new("workers", "workers", Value::Number),
-    Column::new("edges", "", Value::Number),
-    Column::new("ns_per_interval", "each", NANOS),
-    Column::new("ns_per_edge", "an edge", NANOS),
-    Column::new("seconds", "time", Value::Seconds),
-    Column::new("ratio_to_serial", "of serial", Value::Ratio),
-    Column::new("serial_seconds", "serial", Value::Seconds),
-];
+pub const COLUMNS: &[Column] = columns! {
+    case "case" Value::Number,
+        "a pattern of empty tasks, or a program; fields that do not apply to it are null";
+    runtime "runtime" Value::Number, "";
+    workers "workers" Value::Number, "";
+    edges "" Value::Number, "mean number per empty task";
+    ns_per_interval "each" NANOS, "for an empty task with its edges";
+    ns_per_edge "an edge" NANOS, "the added time for each edge";
+    seconds "time" Value::Seconds, "for a program";
+    ratio_to_serial "of serial" Value::Ratio, "for a program";
+    serial_seconds "serial" Value::Seconds, "for a program";
+};
 
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     compare::check_rayon()?;

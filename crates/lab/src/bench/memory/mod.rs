@@ -3,7 +3,7 @@
 //! Each run is a separate job, because the system reports peak memory only for a whole process.
 
 pub mod policy;
-mod rows;
+pub mod rows;
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tidegate_workloads::{
 };
 
 use super::crew::{self, Done, Spec};
-use crate::arguments::ProgramsArguments;
+use crate::bench::ProgramsArguments;
 use crate::engine::Session;
 use policy::{LOOKS_HERE, Policy, k};
 use tidegate_cli_support::failure::Failure;

@@ -8,31 +8,37 @@ use crate::bench::crew::{Done, Memory};
 use crate::engine::Sample;
 use crate::engine::sheet::{Column, Field, Sheet};
 use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::Value;
 
-const COLUMNS: &[Column] = &[
-    Column::new("program", "program", Value::Number),
-    Column::new("policy", "policy", Value::Number),
-    Column::new("workers", "workers", Value::Number),
-    Column::new("median_of", "", Value::Number),
-    Column::new("peak_declared_bytes", "declared", Value::Bytes),
-    Column::new("largest_declared_bytes", "", Value::Bytes),
-    Column::new("peak_ratio", "of none", Value::Ratio),
-    Column::new("seconds", "time", Value::Seconds),
-    Column::new("time_ratio", "time of none", Value::Ratio),
-    Column::new("s1_bytes", "s1", Value::Bytes),
-    Column::new("bound_bytes", "bound", Value::Bytes),
-    Column::new("budget_bytes", "", Value::Bytes),
-    Column::new("k_bytes", "", Value::Bytes),
-    Column::new("peak_rss_bytes", "memory", Value::Bytes),
-    Column::new("undeclared_peak_bytes", "", Value::Bytes),
-    Column::new("steals", "steals", Value::Number),
-    Column::new("sleeps", "sleeps", Value::Number),
-    Column::new("tinf_seconds", "", Value::Seconds),
-    Column::new("tinf_actions", "", Value::Number),
-    Column::new("verified", "verified", Value::Number),
-];
+pub const COLUMNS: &[Column] = columns! {
+    program "program" Value::Number, "";
+    policy "policy" Value::Number, "or rayon";
+    workers "workers" Value::Number, "";
+    median_of "" Value::Number, "repetitions";
+    peak_declared_bytes "declared" Value::Bytes, "";
+    largest_declared_bytes "" Value::Bytes, "";
+    peak_ratio "of none" Value::Ratio,
+        "to work stealing, the policy `none`, with the same number of workers";
+    seconds "time" Value::Seconds, "";
+    time_ratio "time of none" Value::Ratio, "like peak_ratio";
+    s1_bytes "s1" Value::Bytes, "";
+    bound_bytes "bound" Value::Bytes,
+        "s1 times workers for work stealing; s1 plus k times workers times actions for \
+         `depth-first` and `dfdeques`; the budget; null if no bound is known";
+    budget_bytes "" Value::Bytes, "";
+    k_bytes "" Value::Bytes, "";
+    peak_rss_bytes "memory" Value::Bytes, "of the process";
+    undeclared_peak_bytes "" Value::Bytes, "allocated beyond what was declared; null on rayon";
+    steals "steals" Value::Number, "null on rayon";
+    sleeps "sleeps" Value::Number, "for memory; null on rayon";
+    tinf_seconds "" Value::Seconds, "the span";
+    tinf_actions "" Value::Number, "";
+    verified "verified" Value::Number,
+        "whether every answer equals the serial one, and no run of a policy with a bound exceeded \
+         it";
+};
 
 type Row<'a> = (Case<'a>, Vec<Done>);
 
@@ -103,7 +109,11 @@ fn peak(runs: &[Done]) -> Sample {
 }
 
 /// Prints all rows. Fails if any row has a wrong answer or exceeds its bound.
-pub fn print(rows: &[Row<'_>], format: TableFormat, notes: &[String]) -> Result<(), Failure> {
+pub(super) fn print(
+    rows: &[Row<'_>],
+    format: TableFormat,
+    notes: &[String],
+) -> Result<(), Failure> {
     let mut sheet = Sheet::new(COLUMNS);
     rows.iter().for_each(|row| sheet.row(fields(row, rows)));
     sheet.print(format, notes)?;

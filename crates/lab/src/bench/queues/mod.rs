@@ -22,11 +22,13 @@ use tidegate_policy::QueueKind;
 use tidegate_sync::barrier;
 
 use super::programs;
-use crate::arguments::{QueuesArguments, Size};
+use crate::bench::QueuesArguments;
 use crate::engine::sheet::{Column, Field, Sheet, print_notes};
 use crate::engine::{Cell, Sample, Session};
 use rivals::{Owner, Task, Thief, Visitor};
+use tidegate_cli_support::arguments::Size;
 use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Value, print_json, to_stdout};
 
@@ -99,24 +101,27 @@ const FIGURES: [Figure; 7] = [
 
 const NANOS: fn(f64) -> Value = |nanos| Value::Seconds(nanos / 1e9);
 
-const BARE: &[Column] = &[
-    Column::new("queue", "queue", Value::Number),
-    Column::new("put_take_ns", "put + take", NANOS),
-    Column::new("steal_ns", "steal", NANOS),
-    Column::new("steal_contended_ns", "contended", NANOS),
-    Column::new("take_attempts", "takes", Value::Number),
-    Column::new("take_failures", "takes in vain", Value::Number),
-    Column::new("steal_attempts", "steals", Value::Number),
-    Column::new("steal_failures", "steals in vain", Value::Number),
-];
+pub const BARE: &[Column] = columns! {
+    queue "queue" Value::Number, "";
+    put_take_ns "put + take" NANOS, "of an owner alone";
+    steal_ns "steal" NANOS,
+        "a thief's time for a task from a full queue; null if it gets none, as from a split deque \
+         on systems without membarrier";
+    steal_contended_ns "contended" NANOS, "the same with one thief per processor";
+    take_attempts "takes" Value::Number,
+        "while an owner unfolds trees and thieves steal from it, as the next three";
+    take_failures "takes in vain" Value::Number, "";
+    steal_attempts "steals" Value::Number, "";
+    steal_failures "steals in vain" Value::Number, "";
+};
 
-const IN_POOLS: &[Column] = &[
-    Column::new("program", "program", Value::Number),
-    Column::new("queue", "queue", Value::Number),
-    Column::new("workers", "", Value::Number),
-    Column::new("seconds", "time", Value::Seconds),
-    Column::new("ratio_to_default", "of the usual", Value::Ratio),
-];
+pub const IN_POOLS: &[Column] = columns! {
+    program "program" Value::Number, "one made of intervals, on a pool with that queue";
+    queue "queue" Value::Number, "";
+    workers "" Value::Number, "";
+    seconds "time" Value::Seconds, "";
+    ratio_to_default "of the usual" Value::Ratio, "of the seconds to those with the default queue";
+};
 
 fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let mut queues = Queues {
@@ -131,13 +136,9 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let costs = session.in_turns(&cells, repeat.into())?;
     let mut sheet = Sheet::new(BARE);
     for (name, costs) in names.into_iter().zip(costs) {
-        let figures = FIGURES.map(|of| Sample::new(costs.iter().filter_map(of)).interval());
-        let figures = figures.map(Field::Measured);
-        sheet.row(
-            std::iter::once(Field::text(name))
-                .chain(figures)
-                .collect::<Vec<_>>(),
-        );
+        let figures =
+            FIGURES.map(|of| Field::Measured(Sample::new(costs.iter().filter_map(of)).interval()));
+        sheet.row([&[Field::text(name)], &figures[..]].concat());
     }
     Ok(sheet)
 }

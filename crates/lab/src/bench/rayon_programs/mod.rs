@@ -23,14 +23,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::output::{print_json, to_stdout};
+use tidegate_cli_support::output::{print_json, to_json, to_stdout};
 
-use crate::arguments::{RayonProgramsArguments, Size};
+use crate::bench::RayonProgramsArguments;
 use crate::cargo;
 use crate::engine::{Cell, Session};
-use row::Row;
+pub use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
 use table::{PROGRAMS, Program};
+use tidegate_cli_support::arguments::Size;
 
 /// The numbers of copies that run at the same time.
 const COPIES: [usize; 2] = [1, 2];
@@ -190,7 +191,7 @@ fn print(
 ) -> Result<(), Failure> {
     let format = arguments.format;
     if format.json {
-        return print_json(&rows.iter().map(Row::to_json).collect());
+        return print_json(&rows.iter().map(|row| to_json(Row::FIELDS, row)).collect());
     }
     if !format.csv {
         to_stdout(|out| {

@@ -1,7 +1,7 @@
 //! Turns the samples of `bench rayon-programs` into rows.
 
-use serde_json::{Value as Json, json};
-use tidegate_cli_support::output::{Table, Value};
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, Table, Value};
 
 use super::measure::Usage;
 use super::run::{Run, Runtime};
@@ -44,41 +44,46 @@ impl Row {
         self.different.is_none()
     }
 
-    pub fn to_json(&self) -> Json {
-        let [wall, cpu] = TIMES.map(|of| self.sample(of).median());
-        let mut row = json!({
-            "program": self.program,
-            "package": self.package,
-            "copies": self.copies,
-            "runtime": self.runtime.name(),
-            "threads": self.threads,
-            "median_of": self.runs.len(),
-            "wall_seconds": wall,
-            "cpu_seconds": cpu,
-            "peak_rss_bytes": self.peak(),
-        });
-        for (at, name) in ["wall", "cpu"].into_iter().enumerate() {
-            let ratio = self.ratios.map(|ratios| ratios[at]);
-            let ends = ratio.and_then(|ratio| ratio.interval);
-            row[format!("{name}_ratio")] = json!(ratio.map(|ratio| ratio.value));
-            row[format!("{name}_low")] = json!(ends.map(|[low, _]| low));
-            row[format!("{name}_high")] = json!(ends.map(|[_, high]| high));
-        }
-        row["slower"] = json!(self.is_slower());
-        row["equal"] = json!(self.is_equal());
-        row
+    fn time(&self, at: usize) -> f64 {
+        self.sample(TIMES[at]).median()
     }
 
+    /// Returns a ratio and the ends of its interval, as far as they are known.
+    fn ratio(&self, at: usize) -> [Option<f64>; 3] {
+        let ratio = self.ratios.map(|ratios| ratios[at]);
+        let ends = ratio.and_then(|ratio| ratio.interval);
+        [
+            ratio.map(|ratio| ratio.value),
+            ends.map(|[low, _]| low),
+            ends.map(|[_, high]| high),
+        ]
+    }
+
+    /// The fields of the JSON object.
+    pub const FIELDS: &[JsonField<Self>] = json_fields! { row:
+        program "" = row.program;
+        package "with its version" = row.package;
+        copies "" = row.copies;
+        runtime "" = row.runtime.name();
+        threads "" = row.threads;
+        median_of "samples" = row.runs.len();
+        wall_seconds "until the last copy has ended" = row.time(0);
+        cpu_seconds "of all copies" = row.time(1);
+        peak_rss_bytes "the largest peak of a single process" = row.peak();
+        wall_ratio "null for `stock`, like the ratio of CPU times and their intervals" = row.ratio(0)[0];
+        wall_low "null for fewer than 6 samples, like other ends of intervals" = row.ratio(0)[1];
+        wall_high "" = row.ratio(0)[2];
+        cpu_ratio "" = row.ratio(1)[0];
+        cpu_low "" = row.ratio(1)[1];
+        cpu_high "" = row.ratio(1)[2];
+        slower "whether the row is marked `slow`" = row.is_slower();
+        equal "whether all copies printed the same as the first run on `stock`" = row.is_equal();
+    };
+
     fn cells(&self) -> Vec<Value> {
-        let times = TIMES.map(|of| Value::Seconds(self.sample(of).median()));
+        let times = [0, 1].map(|at| Value::Seconds(self.time(at)));
         let ratios = [0, 1].map(|at| {
-            let ratio = self.ratios.map(|ratios| ratios[at]);
-            let ends = ratio.and_then(|ratio| ratio.interval);
-            let figures = [
-                ratio.map(|ratio| ratio.value),
-                ends.map(|[low, _]| low),
-                ends.map(|[_, high]| high),
-            ];
+            let figures = self.ratio(at);
             figures.map(|figure| Value::known(figure, Value::Ratio))
         });
         let mark = match (self.is_equal(), self.is_slower()) {
@@ -153,6 +158,9 @@ wall: until the last copy has ended; CPU: of all copies; memory: the largest pea
 mod tests {
     use std::collections::BTreeSet;
 
+    use serde_json::{Value as Json, json};
+    use tidegate_cli_support::output::to_json;
+
     use super::*;
 
     fn rows(walls: [f64; 3]) -> Vec<Row> {
@@ -196,14 +204,14 @@ mod tests {
         let mut rows = rows([1.0, 1.0, 2.0]);
         rows[2].different = Some("b".to_owned());
         assert!(table(&rows).text(true).contains("DIFFERS"));
-        assert_eq!(rows[2].to_json()["equal"], false);
+        assert_eq!(to_json(Row::FIELDS, &rows[2])["equal"], false);
     }
 
     #[test]
     fn stock_has_no_ratios() {
         let rows = rows([1.0, 0.5, 2.0]);
-        assert_eq!(rows[0].to_json()["wall_ratio"], Json::Null);
-        let row = rows[2].to_json();
+        assert_eq!(to_json(Row::FIELDS, &rows[0])["wall_ratio"], Json::Null);
+        let row = to_json(Row::FIELDS, &rows[2]);
         assert_eq!(
             (&row["wall_ratio"], &row["cpu_ratio"]),
             (&json!(0.5), &json!(1.0))

@@ -1,11 +1,10 @@
 //! Cells of the table. Each compares a call on a stock runtime with the same call on Tidegate.
 
-use serde_json::{Value as Json, json};
-
 use super::lanes::Call;
 use crate::engine::{SLOWER, Speedup};
 use tidegate_cli_support::compare::row::Row;
-use tidegate_cli_support::output::{Table, Value};
+use tidegate_cli_support::json_fields;
+use tidegate_cli_support::output::{JsonField, Table, Value};
 use tidegate_cli_support::statistics::Sample;
 
 pub struct Cell {
@@ -44,20 +43,19 @@ impl Cell {
         calls.iter().zip(rows.chunks(2)).map(cell).collect()
     }
 
-    pub fn to_json(&self) -> Json {
-        json!({
-            "chain": self.chain,
-            "items": self.items,
-            "place": self.place,
-            "workers": self.workers,
-            "stock_ns": self.stock,
-            "tidegate_ns": self.tidegate,
-            "ratio": self.ratio.value,
-            "ratio_low": self.ratio.interval.map(|[low, _]| low),
-            "ratio_high": self.ratio.interval.map(|[_, high]| high),
-            "slower": self.ratio.is_slower(),
-        })
-    }
+    /// The fields of the JSON object.
+    pub const FIELDS: &[JsonField<Self>] = json_fields! { cell:
+        chain "" = cell.chain;
+        items "" = cell.items;
+        place "inside, outside or install" = cell.place;
+        workers "" = cell.workers;
+        stock_ns "" = cell.stock;
+        tidegate_ns "" = cell.tidegate;
+        ratio "" = cell.ratio.value;
+        ratio_low "null for fewer than 6 samples" = cell.ratio.interval.map(|[low, _]| low);
+        ratio_high "" = cell.ratio.interval.map(|[_, high]| high);
+        slower "whether the row is marked `slow`" = cell.ratio.is_slower();
+    };
 
     fn row(&self) -> [Value; COLUMNS.len()] {
         let Speedup { value, interval } = self.ratio;

@@ -38,14 +38,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::fact::Fact;
-use crate::arguments::{Rival, Size};
 use crate::engine::Session;
+use tidegate_cli_support::arguments::Size;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::row::{Conclusion, Outcome};
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::output::Table;
+use tidegate_cli_support::output::{Table, to_json};
 
-use cells::Cell;
+pub use cells::Cell;
 use identity::Chain;
 use lanes::{Call, Idle};
 use sides::{Built, Sides};
@@ -130,7 +131,7 @@ impl Conclusion for Findings {
     fn to_json(&self, rows: Value) -> Value {
         json!({
             "rows": rows,
-            "cells": self.cells.iter().map(Cell::to_json).collect::<Vec<_>>(),
+            "cells": self.cells.iter().map(|cell| to_json(Cell::FIELDS, cell)).collect::<Vec<_>>(),
             "facts": self.facts.iter().map(Fact::to_json).collect::<Vec<_>>(),
         })
     }

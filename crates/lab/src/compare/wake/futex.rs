@@ -16,7 +16,8 @@ const FUTEX: &str = "futex";
 /// Returns the futex lane.
 #[cfg(target_os = "linux")]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
-    use super::{Measurement, PAUSE, Usage, compute};
+    use super::{Measurement, PAUSE, compute};
+    use tidegate_cli_support::usage::Usage;
     let Some(pair) = linux::Pair::start()? else {
         return Ok(Lane::not_applicable(CASE, FUTEX, 2));
     };

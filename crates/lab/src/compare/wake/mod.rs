@@ -20,8 +20,8 @@ use tidegate_workloads::{Chili, Runtime, Threads, Tidegate};
 
 mod futex;
 
-use crate::arguments::Rival;
 use crate::engine::Session;
+use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
@@ -29,7 +29,6 @@ use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::{compute, nanos_between};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::show_ratio;
-use tidegate_cli_support::usage::Usage;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 300;
@@ -49,12 +48,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     }
     let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
     let notes = beside_the_first(&rows);
-    Ok(Outcome {
-        rows,
-        measure: "from the fork to its start".into(),
-        notes,
-        conclusion: None,
-    })
+    Ok(Outcome::new(rows, "from the fork to its start", notes))
 }
 
 /// Compares the median and p99 of each row with those of the bare futex, which is the first row.
@@ -118,8 +112,7 @@ impl<'a> Race<'a> for Place {
                     nanos_between(forked, runtime.install(|_| Instant::now()))
                 }
             };
-            let (used, nanos) = Usage::of(sample);
-            Ok(Measurement { nanos, used })
+            Ok(Measurement::of(sample))
         };
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
@@ -132,14 +125,13 @@ impl<'a> Race<'a> for Place {
         }
         let runtime = race::start::<Tidegate>(workers)?;
         let take = move || {
-            let (used, nanos) = Usage::of(|| {
+            Ok(Measurement::of(|| {
                 compute(PAUSE);
                 let meeting = Meeting::default();
                 let forked = Instant::now();
                 let (a, b) = runtime.pool().join(|| meeting.begin(), || meeting.begin());
                 nanos_between(forked, a.max(b))
-            });
-            Ok(Measurement { nanos, used })
+            }))
         };
         Ok(Lane::new(&self.name(), Tidegate::NAME, workers, take))
     }
@@ -150,11 +142,10 @@ impl<'a> Race<'a> for Place {
         }
         let pool = race::start_chili(workers);
         let take = move || {
-            let (used, nanos) = Usage::of(|| {
+            Ok(Measurement::of(|| {
                 compute(PAUSE);
                 from_fork::<Chili>(Instant::now(), &mut pool.scope())
-            });
-            Ok(Measurement { nanos, used })
+            }))
         };
         Ok(Lane::new(&self.name(), Chili::NAME, workers, take))
     }

@@ -9,7 +9,7 @@ mod rest;
 
 use tidegate_workloads::Size;
 
-use super::measured::Trial;
+use super::measured::Batch;
 use super::observed::Observed;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
@@ -48,7 +48,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     simulated
         .iter()
         .chain(&here)
-        .for_each(|trial| trial.expect(session));
+        .for_each(|batch| batch.expect(session));
     session.begin()?;
     let mut page = Page {
         made: vec![Setting::new("runs", runs(session))],
@@ -59,7 +59,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         )
     };
     if sim {
-        let measured = Trial::measure_all(simulated, session)?;
+        let measured = Batch::measure_all(simulated, session)?;
         let mut results = Results::new(&paper, measured, FIGURES, session.size());
         plans::lists(&paper, &mut results);
         page.made.extend(plans::made(session));
@@ -72,8 +72,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         page.sections.push(rest::section(&paper));
         page.sections.extend(results.sections("outlook"));
     }
-    if let Some(trial) = here {
-        let measured = trial.measure(session)?;
+    if let Some(batch) = here {
+        let measured = batch.measure(session)?;
         add_here(
             &mut page,
             Results::new(&paper, measured, FIGURES, session.size()),

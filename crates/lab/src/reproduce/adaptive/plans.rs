@@ -10,7 +10,7 @@ use toml::Value;
 use super::machines::{MACHINES, MARS, Machine, SATURN};
 use super::runs;
 use crate::engine::Session;
-use crate::reproduce::measured::{Named, Trial};
+use crate::reproduce::measured::{Batch, Named};
 use crate::reproduce::observed::Observed;
 use crate::reproduce::page::Setting;
 use crate::reproduce::paper::{Paper, Results, items_of, texts};
@@ -135,10 +135,10 @@ fn sweeps(paper: &Paper) -> impl Iterator<Item = Sweep<'_>> {
 }
 
 /// Returns what runs on simulated machines like those of the thesis.
-pub fn simulated(paper: &Paper, session: &Session) -> Vec<Trial<Observed>> {
+pub fn simulated(paper: &Paper, session: &Session) -> Vec<Batch<Observed>> {
     let (works, tree) = works(session.size().into(), |program| program.slower);
     let runs = runs(session);
-    let mut trials = vec![];
+    let mut batches = vec![];
     for machine in &MACHINES {
         let plan = |rules_of, works, loads_of: &str| Plan {
             rules: rules(paper, rules_of),
@@ -150,19 +150,19 @@ pub fn simulated(paper: &Paper, session: &Session) -> Vec<Trial<Observed>> {
         for (plan, runs) in [(whole, runs), (tree, runs.min(RUNS_OF_UTS_7))] {
             let settings = |processors| machine.settings(processors);
             let cells = plan.on_machine(machine.name, machine.name, settings);
-            trials.push(Trial::simulated(runs, cells));
+            batches.push(Batch::simulated(runs, cells));
         }
     }
-    trials.extend(sweeps(paper).map(|sweep| {
+    batches.extend(sweeps(paper).map(|sweep| {
         let cells = sweep.cells(paper, &works);
-        Trial::simulated(runs.min(RUNS_OF_A_SWEEP), cells)
+        Batch::simulated(runs.min(RUNS_OF_A_SWEEP), cells)
     }));
-    trials.push(Trial::simulated(runs, looks(paper, works)));
-    trials.push(Trial::simulated(
+    batches.push(Batch::simulated(runs, looks(paper, works)));
+    batches.push(Batch::simulated(
         runs,
         outlook(paper, session.size().into()),
     ));
-    trials
+    batches
 }
 
 /// The thesis suspects that thieves slow down the victims that they look at: returns cells with
@@ -246,9 +246,11 @@ pub fn made(session: &Session) -> Vec<Setting> {
     let runs = runs(session);
     let (mut works, tree) = works(session.size().into(), |program| program.slower);
     works.push(tree);
-    let slowed = works.iter().filter(|work| work.slower > 1.0);
-    let slowed = slowed.map(|work| format!("{} {}", work.name, work.slower));
-    let slowed: Vec<String> = slowed.collect();
+    let slowed: Vec<String> = works
+        .iter()
+        .filter(|work| work.slower > 1.0)
+        .map(|work| format!("{} {}", work.name, work.slower))
+        .collect();
     let mut made = vec![
         Setting::new("runs of a sweep", runs.min(RUNS_OF_A_SWEEP)),
         Setting::new("runs of UTS-7", runs.min(RUNS_OF_UTS_7)),
@@ -277,13 +279,13 @@ pub fn made(session: &Session) -> Vec<Setting> {
 }
 
 /// Returns what runs on this machine: all programs of the thesis except UTS-7.
-pub fn here(paper: &Paper, session: &Session) -> Result<Trial<Observed>, Failure> {
+pub fn here(paper: &Paper, session: &Session) -> Result<Batch<Observed>, Failure> {
     let plan = Plan {
         rules: rules(paper, "rule"),
         works: works_here(session.size().into()),
         loads: loads_here().iter().map(|load| Load::of(load)).collect(),
     };
-    Ok(Trial::real(runs(session), plan.here()?))
+    Ok(Batch::real(runs(session), plan.here()?))
 }
 
 pub fn processors() -> usize {

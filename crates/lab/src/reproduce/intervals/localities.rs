@@ -8,10 +8,10 @@ use tidegate_workloads::locality::Locality;
 
 use crate::arguments::Size;
 use crate::engine::Cell;
-use crate::reproduce::measured::{Named, Trial};
+use crate::reproduce::measured::{Batch, Named};
 use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::Paper;
-use crate::reproduce::simulated::{Case, Work};
+use crate::reproduce::simulated::{Setup, Work};
 
 const PACKAGES: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
 const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
@@ -92,19 +92,19 @@ fn cell(
         work.in_full(),
         settings.cache,
     );
-    let case = Case {
+    let setup = Setup {
         work,
         width: Width::Fixed(settings.processors),
         settings,
         instances: 1,
     };
     let short = format!("{machine}/{program}/{locality}/{miss}");
-    (short, Cell::new(full, move |run| case.observe(run)))
+    (short, Cell::new(full, move |run| setup.observe(run)))
 }
 
 /// Runs each program in each locality, with the deques of the thesis at all costs, and with this
 /// runtime's at no cost and at the fitted cost; and in the best locality on one processor.
-pub fn trial(paper: &Paper, size: Size, runs: u64) -> Trial<Observed> {
+pub fn batch(paper: &Paper, size: Size, runs: u64) -> Batch<Observed> {
     let fitted = paper.numbers("fitted").next().expect("a cost");
     let places = paper.numbers("miss").map(|miss| (PLACE_DEQUES, miss));
     let machines: Vec<_> = places
@@ -116,5 +116,5 @@ pub fn trial(paper: &Paper, size: Size, runs: u64) -> Trial<Observed> {
         });
         several.chain([cell(program, Locality::Best, ALONE, fitted, size)])
     };
-    Trial::simulated(runs, PROGRAMS.into_iter().flat_map(of_program))
+    Batch::simulated(runs, PROGRAMS.into_iter().flat_map(of_program))
 }

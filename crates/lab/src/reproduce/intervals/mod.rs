@@ -39,20 +39,20 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let paper = Paper::read(PAPER);
     let size = session.size();
     let [simulated_runs, real_runs] = [SIMULATED_RUNS, REAL_RUNS].map(|runs| session.runs(runs));
-    let simulated = sim.then(|| localities::trial(&paper, size, simulated_runs));
+    let simulated = sim.then(|| localities::batch(&paper, size, simulated_runs));
     let pools = real
-        .then(|| pools::trial(&paper, size, real_runs))
+        .then(|| pools::batch(&paper, size, real_runs))
         .transpose()?;
-    simulated.iter().for_each(|trial| trial.expect(session));
-    pools.iter().for_each(|trial| trial.expect(session));
+    simulated.iter().for_each(|batch| batch.expect(session));
+    pools.iter().for_each(|batch| batch.expect(session));
     session.begin()?;
     let mut page = Page::new(
         "intervals",
         "Where intervals run, and from which queues",
         "Weibel, \"An advanced scheduler for intervals\", 2010, chapters 3, 5 and 11",
     );
-    if let Some(trial) = simulated {
-        let results = Results::new(&paper, trial.measure(session)?, SIMULATED, size);
+    if let Some(batch) = simulated {
+        let results = Results::new(&paper, batch.measure(session)?, SIMULATED, size);
         let cache = show_bytes(localities::cache(size) as f64);
         let machine = format!("two places of four processors with {cache} of cache each");
         page.made.extend([
@@ -63,8 +63,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         page.findings.extend(results.findings("simulated"));
         page.sections.extend(results.sections("simulated"));
     }
-    if let Some(trial) = pools {
-        let mut results = Results::new(&paper, trial.measure(session)?, ON_POOLS, size);
+    if let Some(batch) = pools {
+        let mut results = Results::new(&paper, batch.measure(session)?, ON_POOLS, size);
         for (list, programs) in [
             ("suite", &SUITE[..]),
             ("extras", &EXTRAS),

@@ -16,7 +16,7 @@ use crate::arguments::Size;
 pub use crate::bench::subject::Ran;
 use crate::bench::subject::Subject;
 use crate::engine::Cell;
-use crate::reproduce::measured::{Named, Trial};
+use crate::reproduce::measured::{Batch, Named};
 use crate::reproduce::paper::{Paper, texts};
 use crate::reproduce::simulated::Work;
 
@@ -101,7 +101,7 @@ fn pieces(program: &str, size: Size) -> &'static str {
 
 /// Runs the programs of section 5.2 and chapter 11 on each queue and on places, further programs on
 /// places, and the programs of section 5.3 with hints, on places whose workers are bound to CPUs.
-pub fn trial(paper: &Paper, size: Size, runs: u64) -> Result<Trial<Ran>, Failure> {
+pub fn batch(paper: &Paper, size: Size, runs: u64) -> Result<Batch<Ran>, Failure> {
     let two = || Pool::builder().workers(WORKERS);
     let (workers, _) = options::number_of_workers(None)?;
     // A single worker would have neither a victim nor a second place.
@@ -144,7 +144,7 @@ pub fn trial(paper: &Paper, size: Size, runs: u64) -> Result<Trial<Ran>, Failure
         cells(&EXTRAS, &on_places, size, no_hint),
         cells(&HINTED, &hinted, size, hint),
     ];
-    Ok(Trial::real(runs, cells.into_iter().flatten()))
+    Ok(Batch::real(runs, cells.into_iter().flatten()))
 }
 
 /// Returns the cells of programs on pools, program by program.

@@ -9,7 +9,7 @@ use tidegate::machine::Machine;
 use tidegate_cli_support::failure::Failure;
 use toml::Value;
 
-use super::measured::Trial;
+use super::measured::Batch;
 use super::observed::Observed;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
@@ -41,30 +41,30 @@ impl Programs {
         plans::those(&self.paper, &self.subjects, list)
     }
 
-    fn trials(&self, runs: u64, sim: bool, real: bool) -> Result<Vec<Trial<Observed>>, Failure> {
-        let mut trials = vec![];
+    fn batches(&self, runs: u64, sim: bool, real: bool) -> Result<Vec<Batch<Observed>>, Failure> {
+        let mut batches = vec![];
         if sim {
             let all = self.paper.numbers("processors").map(|one| one as usize);
             let all: Vec<usize> = all.collect();
-            trials.extend(plans::simulated(
+            batches.extend(plans::simulated(
                 "simulated",
                 runs,
                 &self.of("program"),
                 &all,
             ));
-            trials.extend(plans::swept(&self.paper, runs, &self.of("swept")));
+            batches.extend(plans::swept(&self.paper, runs, &self.of("swept")));
         }
         if real {
             let here = self.of("program here");
             for subject in &here {
                 let cells = plans::plan(subject, &self.workers).here()?;
-                trials.push(Trial::real(runs, cells));
+                batches.push(Batch::real(runs, cells));
             }
             // For comparison, simulated machines have as many processors as the pools workers.
             let beside = sim.then(|| plans::simulated("as here", runs, &here, &self.workers));
-            trials.extend(beside.into_iter().flatten());
+            batches.extend(beside.into_iter().flatten());
         }
-        Ok(trials)
+        Ok(batches)
     }
 }
 
@@ -80,8 +80,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         processors,
         workers,
     };
-    let trials = programs.trials(runs, sim, real)?;
-    trials.iter().for_each(|trial| trial.expect(session));
+    let batches = programs.batches(runs, sim, real)?;
+    batches.iter().for_each(|batch| batch.expect(session));
     session.begin()?;
     let mut page = Page {
         made: vec![
@@ -99,7 +99,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
              \"Space-efficient scheduling of nested parallelism\", 1999",
         )
     };
-    let measured = Trial::measure_all(trials, session)?;
+    let measured = Batch::measure_all(batches, session)?;
     let mut results = Results::new(&programs.paper, measured, FIGURES, session.size());
     for list in ["program", "swept", "program here"] {
         let items = programs.of(list).into_iter().map(Subject::item);

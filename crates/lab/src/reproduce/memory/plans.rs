@@ -4,13 +4,13 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{DepthFirst, DfDeques, Hybrid, SleepFunction};
 use tidegate_sim::{Settings, WorkSpan};
-use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_workloads::Size;
 use toml::Value;
 
 use crate::bench::memory::policy::{self, LOOKS_OF_SLIDES, Policy};
-use crate::reproduce::measured::Trial;
+use crate::reproduce::measured::Batch;
 use crate::reproduce::observed::Observed;
-use crate::reproduce::paper::{Paper, texts};
+use crate::reproduce::paper::{self, Paper, texts};
 use crate::reproduce::plan::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
@@ -22,18 +22,9 @@ pub struct Subject {
 
 impl Subject {
     pub fn new(work: Work) -> Result<Self, Failure> {
-        struct Walked;
-
-        impl SimulatedVisitor for Walked {
-            type Out = WorkSpan;
-
-            fn visit<P: Simulated>(self, program: P) -> WorkSpan {
-                let dag = program.dag();
-                let s1 = WorkSpan::of(&dag).peak_bytes;
-                WorkSpan::with_k(&dag, k(s1))
-            }
-        }
-        let extent = visit_simulated(work.program, work.size, &work.given(), Walked)?;
+        let dag = work.dag(1.0)?;
+        let s1 = WorkSpan::of(&*dag).peak_bytes;
+        let extent = WorkSpan::with_k(&*dag, k(s1));
         Ok(Self { work, extent })
     }
 
@@ -47,15 +38,14 @@ impl Subject {
             MemoryPolicy::Budget(budget) => budget.bytes as u64,
             _ => unreachable!("the policy of this name"),
         };
-        let numbers = [
-            ("s1", self.s1()),
-            ("k", k(self.s1())),
-            ("depth", self.extent.depth),
-            ("most", budget),
-        ];
-        let numbers = numbers.map(|(name, number)| (name.to_owned(), (number as i64).into()));
-        let name = ("program".to_owned(), self.work.name.into());
-        Value::Table(numbers.into_iter().chain([name]).collect())
+        let number = |number: u64| Value::from(number as i64);
+        paper::item([
+            ("program", self.work.name.into()),
+            ("s1", number(self.s1())),
+            ("k", number(k(self.s1()))),
+            ("depth", number(self.extent.depth)),
+            ("most", number(budget)),
+        ])
     }
 }
 
@@ -124,17 +114,17 @@ pub fn simulated(
     runs: u64,
     subjects: &[&Subject],
     processors: &[usize],
-) -> Vec<Trial<Observed>> {
+) -> Vec<Batch<Observed>> {
     let plans = subjects.iter().map(|subject| plan(subject, processors));
-    let trial = |plan: Plan| Trial::simulated(runs, plan.on_machine(on, on, Settings::new));
-    plans.map(trial).collect()
+    let batch = |plan: Plan| Batch::simulated(runs, plan.on_machine(on, on, Settings::new));
+    plans.map(batch).collect()
 }
 
 /// Runs work stealing, and each scheduler with several parameters, on 16 processors. The source
 /// calls the parameters "voodoo" and does not print them.
-pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Trial<Observed>> {
+pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Batch<Observed>> {
     let parts: Vec<u64> = paper.numbers("part").collect();
-    let trial = |subject: &&Subject| {
+    let batch = |subject: &&Subject| {
         let s1 = subject.s1();
         let swept = parts.iter().flat_map(|part| {
             let k = s1.div_ceil(*part) as usize;
@@ -159,9 +149,9 @@ pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Trial<Obser
             works: vec![subject.work.clone()],
             loads: vec![Load::of("16")],
         };
-        Trial::simulated(runs, plan.on_machine("swept", "swept", Settings::new))
+        Batch::simulated(runs, plan.on_machine("swept", "swept", Settings::new))
     };
-    subjects.iter().map(trial).collect()
+    subjects.iter().map(batch).collect()
 }
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ use tidegate_sim::{Costs, Settings};
 use tidegate_workloads::{Runtime, Serial, Size};
 use toml::Value;
 
-use super::measured::Trial;
+use super::measured::Batch;
 use super::observed::Observed;
 use super::page::{Page, Setting};
-use super::paper::{Paper, Results, items_of};
+use super::paper::{self, Paper, Results, items_of};
 use super::plan::Load;
 use super::real::{Processes, spec};
 use crate::engine::{Cell, Session};
@@ -49,16 +49,16 @@ const STEAL: Nanos = 7_600;
 
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let paper = Paper::read(PAPER);
-    let trees = trees::trial(session.size());
-    let simulated = sim.then(|| (simulated(session), states::trial(session)));
+    let trees = trees::batch(session.size());
+    let simulated = sim.then(|| (simulated(session), states::batch(session)));
     let here = real.then(|| here(session)).transpose()?;
     trees.expect(session);
     if let Some((programs, states)) = &simulated {
-        programs.iter().for_each(|trial| trial.expect(session));
+        programs.iter().for_each(|batch| batch.expect(session));
         states.expect(session);
     }
     if let Some((programs, overhead)) = &here {
-        programs.iter().for_each(|trial| trial.expect(session));
+        programs.iter().for_each(|batch| batch.expect(session));
         overhead.expect(session);
     }
     session.begin()?;
@@ -76,7 +76,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         )
     };
     if let Some((programs, states)) = simulated {
-        let mut results = results(&paper, Trial::measure_all(programs, session)?, session);
+        let mut results = results(&paper, Batch::measure_all(programs, session)?, session);
         trees::list(&mut results, &nodes);
         page.made.extend([
             Setting::new(
@@ -93,7 +93,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         states::add(&mut page, &paper, states.measure(session)?, session.size());
     }
     if let Some((programs, overhead)) = here {
-        let mut results = results(&paper, Trial::measure_all(programs, session)?, session);
+        let mut results = results(&paper, Batch::measure_all(programs, session)?, session);
         let overhead = Results::new(&paper, overhead.measure(session)?, OVERHEAD, session.size());
         let processors = Machine::read().usable().len();
         if processors < 2 {
@@ -110,7 +110,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
 
 /// Returns what runs on simulated machines with as many processors as the source's machine, at the
 /// source's costs of a steal and, where the cost of a steal is decisive, also at this runtime's.
-fn simulated(session: &Session) -> Vec<Trial<Observed>> {
+fn simulated(session: &Session) -> Vec<Batch<Observed>> {
     let size = session.size().into();
     let settings = |costs| {
         move |processors| Settings {
@@ -125,28 +125,29 @@ fn simulated(session: &Session) -> Vec<Trial<Observed>> {
     };
     let source = programs::source(size).into_iter().map(|(plan, runs)| {
         let place = format!("StackThreads/steal={STEAL}ns");
-        Trial::simulated(
+        Batch::simulated(
             session.runs(runs),
             plan.on_machine("source", &place, settings(costs)),
         )
     });
     let own = programs::at_own_costs(size).into_iter().map(|plan| {
         let cells = plan.on_machine("own", "own costs", settings(Costs::default()));
-        Trial::simulated(session.runs(LONG_RUNS), cells)
+        Batch::simulated(session.runs(LONG_RUNS), cells)
     });
     source.chain(own).collect()
 }
 
-type Here = (Vec<Trial<Observed>>, Trial<f64>);
+type Here = (Vec<Batch<Observed>>, Batch<f64>);
 
 /// Returns what runs on this machine with two workers: according to the source, its strategies
 /// differ only on more than two processors. Two programs also run on one worker with tasks, and
 /// serially with plain calls.
 fn here(session: &Session) -> Result<Here, Failure> {
     let (size, runs) = (session.size().into(), session.runs(RUNS));
-    let plans = programs::here(size).into_iter();
-    let plans = plans.map(|plan| Ok(Trial::real(runs, plan.here()?)));
-    let plans = plans.collect::<Result<Vec<_>, Failure>>()?;
+    let plans = programs::here(size)
+        .into_iter()
+        .map(|plan| Ok(Batch::real(runs, plan.here()?)))
+        .collect::<Result<Vec<_>, Failure>>()?;
     let processes = Processes::new()?;
     let one_worker = programs::on_one_worker(size).into_iter().flat_map(|work| {
         let processes = processes.clone();
@@ -164,7 +165,7 @@ fn here(session: &Session) -> Result<Here, Failure> {
             (short, Cell::new(full, run))
         })
     });
-    Ok((plans, Trial::real(runs, one_worker)))
+    Ok((plans, Batch::real(runs, one_worker)))
 }
 
 /// Adds the lists of programs, which depend on their size.
@@ -209,9 +210,7 @@ fn results<'a>(
 /// Returns an item of a list of programs.
 fn item(work: &str, other: &str) -> Value {
     let id = work.to_lowercase().replace(' ', "-");
-    let values = [("work", work), ("id", &id), ("other", other)];
-    let values = values.map(|(name, value)| (name.to_owned(), value.into()));
-    Value::Table(values.into_iter().collect())
+    paper::item([("work", work), ("id", &id), ("other", other)])
 }
 
 #[cfg(test)]

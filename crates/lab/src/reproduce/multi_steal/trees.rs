@@ -9,16 +9,16 @@ use toml::Value;
 use super::programs::{self, loads_of_trees};
 use crate::arguments;
 use crate::engine::Cell;
-use crate::reproduce::measured::{Measured, Trial};
+use crate::reproduce::measured::{Batch, Measured};
 use crate::reproduce::observed::Observed;
-use crate::reproduce::paper::{Results, items_of};
+use crate::reproduce::paper::{self, Results, items_of};
 
 /// The number of nodes, the number of leaves and the depth of a tree.
 type Sizes = (u64, u64, u64);
 
 /// Returns cells that count the nodes of the source's trees. There are none at size tiny, which uses
 /// other trees.
-pub fn trial(size: arguments::Size) -> Trial<Sizes> {
+pub fn batch(size: arguments::Size) -> Batch<Sizes> {
     let names = match size.into() {
         Size::Tiny => &[][..],
         Size::Small | Size::Paper => &programs::TREES,
@@ -27,7 +27,7 @@ pub fn trial(size: arguments::Size) -> Trial<Sizes> {
         let full = format!("nodes/tree={name}");
         (name.to_owned(), Cell::new(full, move |_| count(name)))
     };
-    Trial::simulated(1, names.iter().map(cell))
+    Batch::simulated(1, names.iter().map(cell))
 }
 
 /// Adds the trees and their loads, and the number of nodes of each tree that was counted.
@@ -40,17 +40,11 @@ pub fn list(results: &mut Results<'_, Observed>, nodes: &Measured<Sizes>) {
         let is_curve = loads.len() > 1;
         let list = format!("processors of {work}");
         let item = |nodes: u64| {
-            let values: [(_, Value); 3] = [
-                ("work", work.into()),
+            paper::item([
+                ("work", Value::from(work)),
                 ("loads", list.clone().into()),
                 ("nodes", (nodes as i64).into()),
-            ];
-            Value::Table(
-                values
-                    .map(|(name, value)| (name.to_owned(), value))
-                    .into_iter()
-                    .collect(),
-            )
+            ])
         };
         results.list(&list, items_of("processors", loads));
         curves.extend(is_curve.then(|| item(0)));

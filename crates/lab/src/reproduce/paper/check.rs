@@ -33,8 +33,7 @@ impl Paper {
         });
         for section in parts.iter().flat_map(|part| &self.part(part).section) {
             texts.push(section.text.clone());
-            let charts = section.chart.iter().map(|chart| &chart.lines);
-            let charts = charts.map(|lines| &lines[..]);
+            let charts = section.chart.iter().map(|chart| &chart.lines[..]);
             let tables = section.table.iter().map(|table| self.columns(table));
             for entry in charts.chain(tables).flatten() {
                 named.extend(entry.figure.clone());

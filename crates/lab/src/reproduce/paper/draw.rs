@@ -131,8 +131,7 @@ impl<R> Results<'_, R> {
 
     fn chart(&self, entry: &Chart, view: View<'_, R>) -> page::Chart {
         let over = view.fill(&entry.over);
-        let label = entry.label.clone();
-        let label = label.unwrap_or_else(|| format!("{{{over}}}"));
+        let label = entry.label.clone().unwrap_or_else(|| format!("{{{over}}}"));
         let mut lines = vec![];
         self.entries(&entry.lines, view, &mut |line, view| {
             let figure = line.figure.as_ref().expect("a line has a figure");

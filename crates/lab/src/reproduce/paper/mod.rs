@@ -165,10 +165,18 @@ fn list((name, items): (&String, &Value)) -> (String, Vec<Value>) {
 
 /// Gives a name to values.
 pub fn items_of(name: &str, values: impl IntoIterator<Item = impl Into<Value>>) -> Vec<Value> {
-    values
-        .into_iter()
-        .map(|value| Value::Table([(name.to_owned(), value.into())].into_iter().collect()))
-        .collect()
+    let values = values.into_iter();
+    values.map(|value| item([(name, value)])).collect()
+}
+
+/// Returns an item of a list, which has several values.
+pub fn item<'a>(values: impl IntoIterator<Item = (&'a str, impl Into<Value>)>) -> Value {
+    let values = values.into_iter();
+    Value::Table(
+        values
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect(),
+    )
 }
 
 /// Returns a text of each item.

@@ -11,7 +11,7 @@ use tidegate_policy::{StealAmount, VictimPolicy};
 use tidegate_sim::Settings;
 use tidegate_workloads::Size;
 
-use super::measured::{Figure, Trial, View};
+use super::measured::{Batch, Figure, View};
 use super::observed::Observed;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
@@ -134,11 +134,11 @@ pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
         works: works(session.size().into()),
         loads: PROCESSORS.map(load).into(),
     };
-    let trial = Trial::simulated(runs, plan.on_machine(ON, ON, machine));
-    trial.expect(session);
+    let batch = Batch::simulated(runs, plan.on_machine(ON, ON, machine));
+    batch.expect(session);
     session.begin()?;
     let paper = Paper::read(PAPER);
-    let mut results = Results::new(&paper, trial.measure(session)?, FIGURES, session.size());
+    let mut results = Results::new(&paper, batch.measure(session)?, FIGURES, session.size());
     let names = plan.rules.iter().map(|rule| rule.name.as_str());
     let rules = items_of("rule", names);
     let loads = items_of("load", PROCESSORS.map(|processors| processors.to_string()));

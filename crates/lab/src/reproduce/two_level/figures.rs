@@ -1,8 +1,8 @@
 //! The figures of the experiments on simulated machines.
 
-use super::case::Seen;
-use super::cases::{ALONE, HALF};
 use super::job::PROCESSORS;
+use super::setup::Seen;
+use super::setups::{ALONE, HALF};
 use crate::engine::ratios::{farthest, geometric_mean, greatest, least};
 use crate::reproduce::measured::{Figure, View};
 

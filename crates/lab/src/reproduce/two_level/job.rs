@@ -3,14 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use tidegate_policy::Nanos;
-use tidegate_sim::{Allot, Dag, Job as Simulation, Outcome, Settings, Width, run};
-use tidegate_workloads::dags::CallsDag;
+use tidegate_sim::{Allot, AnyDag, Job as Simulation, Outcome, Settings, Width, run_mix};
+use tidegate_workloads::dags::{CallsDag, Slowed};
 use tidegate_workloads::knary::Knary;
-use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_workloads::{Simulated, Size};
 
 use super::series::Series;
 use crate::reproduce::simulated::Work;
-use crate::reproduce::slowed::Slowed;
 
 /// The number of processors of the thesis' machine.
 pub const PROCESSORS: usize = 16;
@@ -123,26 +122,11 @@ pub fn work(name: &'static str, program: &'static str, given: &str) -> Work {
 }
 
 fn instances(work: &Work, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
-    struct Instances<'a> {
-        factor: f64,
-        settings: &'a Settings,
-        arrivals: &'a [Arrival],
-    }
-    impl SimulatedVisitor for Instances<'_> {
-        type Out = Outcome;
-
-        fn visit<P: Simulated>(self, program: P) -> Outcome {
-            let dags = self.arrivals.iter().map(|_| program.dag());
-            simulate(self.settings, self.factor, dags, self.arrivals)
-        }
-    }
-    let visitor = Instances {
-        factor,
-        settings,
-        arrivals,
-    };
-    visit_simulated(work.program, work.size, &work.given(), visitor)
-        .expect("a program with parameters that it has")
+    let dags = arrivals.iter().map(|_| work.dag(factor));
+    let dags: Vec<_> = dags
+        .collect::<Result<_, _>>()
+        .expect("a program with parameters that it has");
+    simulate(settings, dags, arrivals)
 }
 
 fn pair(levels: u32, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
@@ -150,22 +134,18 @@ fn pair(levels: u32, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> 
     let (serial, parallel) = (tree(4, 4), tree(5, 0));
     let dags = [[serial, parallel], [parallel, serial]].map(|trees| {
         let dags: Vec<CallsDag<Knary>> = trees.iter().map(Simulated::dag).collect();
-        Series(dags)
+        let dag = Series(dags);
+        Box::new(Slowed { dag, factor }) as Box<dyn AnyDag>
     });
-    simulate(settings, factor, dags.into_iter(), arrivals)
+    simulate(settings, dags.into(), arrivals)
 }
 
-fn simulate<D: Dag>(
-    settings: &Settings,
-    factor: f64,
-    dags: impl Iterator<Item = D>,
-    arrivals: &[Arrival],
-) -> Outcome {
-    let jobs = dags.zip(arrivals).map(|(dag, arrival)| Simulation {
-        dag: Slowed { dag, factor },
+fn simulate(settings: &Settings, dags: Vec<Box<dyn AnyDag>>, arrivals: &[Arrival]) -> Outcome {
+    let jobs = dags.iter().zip(arrivals).map(|(dag, arrival)| Simulation {
+        dag: &**dag,
         arrives: arrival.arrives,
         width: arrival.width,
     });
     let jobs: Vec<_> = jobs.collect();
-    run(settings, &jobs).expect("a machine that can be simulated")
+    run_mix(settings, &jobs, &mut |_, _| {}).expect("a machine that can be simulated")
 }

@@ -1,17 +1,17 @@
 //! Processors that move between jobs: the experiments of Siddhartha Sen, "Dynamic processor
 //! allocation for adaptively parallel work-stealing jobs", 2004, chapter 7.
 //!
-//! [`cases`] lists what runs on the simulated machine; the file of the paper has the claims, charts
+//! [`setups`] lists what runs on the simulated machine; the file of the paper has the claims, charts
 //! and tables.
 
-mod case;
-mod cases;
 mod figures;
 mod job;
 mod real;
 mod series;
+mod setup;
+mod setups;
 
-use super::measured::Trial;
+use super::measured::Batch;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results};
 use crate::engine::Session;
@@ -30,16 +30,16 @@ const RUNS: u64 = 5;
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let paper = Paper::read(PAPER);
     let (size, runs) = (session.size(), session.runs(RUNS));
-    let cases = |paper| cases::all(paper, size.into());
+    let setups = |paper| setups::all(paper, size.into());
     let simulated = sim.then(|| {
-        let cells = cases(&paper).into_iter();
-        Trial::simulated(runs, cells.map(|(name, case)| (name, case.cell())))
+        let cells = setups(&paper).into_iter();
+        Batch::simulated(runs, cells.map(|(name, setup)| (name, setup.cell())))
     });
     let here = real
         .then(|| real::Here::new(size.into(), runs))
         .transpose()?;
-    simulated.iter().for_each(|trial| trial.expect(session));
-    here.iter().for_each(|here| here.trial.expect(session));
+    simulated.iter().for_each(|batch| batch.expect(session));
+    here.iter().for_each(|here| here.batch.expect(session));
     session.begin()?;
     let mut page = Page::new(
         "two-level",
@@ -48,12 +48,12 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
          jobs\", 2004, chapter 7",
     );
     page.made.push(Setting::new("runs", runs));
-    if let Some(trial) = simulated {
+    if let Some(batch) = simulated {
         let machine = "16 processors where nothing else is said; tasks so long that jobs take as \
                        long as published; an estimate takes 20 us of a processor";
         page.made.push(Setting::new("simulated", machine));
-        let mut results = Results::new(&paper, trial.measure(session)?, FIGURES, size);
-        let machines = cases::machines(&paper, size.into());
+        let mut results = Results::new(&paper, batch.measure(session)?, FIGURES, size);
+        let machines = setups::machines(&paper, size.into());
         results.list("machine", machines.to_vec());
         results.list("larger", machines[2..].to_vec());
         page.findings = results.findings("sim");

@@ -4,7 +4,7 @@
 //! of a few milliseconds, a program behaves as it did on that machine only if its tasks take as
 //! long as they did there.
 
-use tidegate_sim::{Dag, Draft, Step};
+use tidegate_sim::{Dag, Step};
 
 /// Programs of the same type, run one after the other.
 pub struct Series<D>(pub Vec<D>);
@@ -13,37 +13,6 @@ pub struct Series<D>(pub Vec<D>);
 pub enum Part<T> {
     Next(usize),
     Of(usize, T),
-}
-
-/// Converts the tasks that a step contains.
-fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
-    match step {
-        Step::Work(time) => Step::Work(time),
-        Step::Rest(time) => Step::Rest(time),
-        Step::Fork(first, second) => Step::Fork(with(first), with(second)),
-        Step::Call(task) => Step::Call(with(task)),
-        Step::Spawn(task) => Step::Spawn(with(task)),
-        Step::Join => Step::Join,
-        // Parts run one after the other, so two waiting drafts never have the same name.
-        Step::Draft(Draft {
-            task,
-            name,
-            releases,
-            place,
-            put,
-        }) => Step::Draft(Draft {
-            task: with(task),
-            name,
-            releases,
-            place,
-            put,
-        }),
-        Step::Release(name) => Step::Release(name),
-        Step::Touch(touch) => Step::Touch(touch),
-        Step::Reservation(bytes) => Step::Reservation(bytes),
-        Step::Free => Step::Free,
-        Step::End => Step::End,
-    }
 }
 
 impl<D: Dag> Dag for Series<D> {
@@ -64,7 +33,9 @@ impl<D: Dag> Dag for Series<D> {
             },
             Part::Of(part, task) => {
                 let part = *part;
-                map(self.0[part].next(task), |task| Part::Of(part, task))
+                // Parts run one after the other, so two waiting drafts never have the same name.
+                let step = self.0[part].next(task);
+                step.map(|task| Part::Of(part, task))
             }
         }
     }
@@ -73,9 +44,9 @@ impl<D: Dag> Dag for Series<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::slowed::Slowed;
     use tidegate_sim::WorkSpan;
     use tidegate_workloads::Simulated;
+    use tidegate_workloads::dags::Slowed;
     use tidegate_workloads::loopy::Loopy;
     use tidegate_workloads::program::Form;
 

@@ -132,9 +132,11 @@ pub fn simulated(amount: StealAmount, scale: Scale, seed: u64) -> Result<Vec<Vec
         width: Width::Fixed(scale.workers),
     };
     let outcome = run(&settings, &[job]).map_err(|error| Failure::Usage(error.to_string()))?;
-    let samples = outcome.samples.iter();
-    let samples = samples.filter(|sample| (BEGIN..END).contains(&sample.time));
-    let samples: Vec<&Sample> = samples.collect();
+    let samples: Vec<&Sample> = outcome
+        .samples
+        .iter()
+        .filter(|sample| (BEGIN..END).contains(&sample.time))
+        .collect();
     Ok(samples.chunks(PHASES).map(mean).collect())
 }
 

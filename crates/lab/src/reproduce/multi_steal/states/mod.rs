@@ -18,7 +18,7 @@ use tidegate_workloads::Size;
 use super::programs::amount;
 use crate::arguments;
 use crate::engine::{Cell, Sample, Session};
-use crate::reproduce::measured::{Figure, Measured, Trial, View};
+use crate::reproduce::measured::{Batch, Figure, Measured, View};
 use crate::reproduce::page::{Chart, Line, Page, Point};
 use crate::reproduce::paper::{Paper, Results};
 use machine::{BEGIN, STEP, STEPS, Scale, simulated};
@@ -114,7 +114,7 @@ fn model_alone(strategy: &str) -> Vec<Row> {
 }
 
 /// Returns the runs of each strategy. All strategies use the same seeds.
-pub fn trial(session: &Session) -> Trial<Course> {
+pub fn batch(session: &Session) -> Batch<Course> {
     let size: Size = session.size().into();
     // With few runs, noise hides small differences between the strategies.
     let most = [4, 16, 64][size as usize];
@@ -125,7 +125,7 @@ pub fn trial(session: &Session) -> Trial<Course> {
         let run = move |run| Course::new(amount(strategy), scale, run + 1);
         (strategy.to_owned(), Cell::new(full, run))
     };
-    Trial::simulated(session.runs(most), STRATEGIES.map(cell))
+    Batch::simulated(session.runs(most), STRATEGIES.map(cell))
 }
 
 /// Adds the claims about the distribution of tasks, and the section that shows it.

@@ -1,18 +1,15 @@
 //! The jobs that run together, and how to run them.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use tempfile::TempDir;
 use tidegate_policy::SharePolicy;
 use tidegate_workloads::{Runtime, Serial, Size, Tidegate};
 
 use super::super::job::MS;
 use super::super::wsap;
-use crate::bench::crew::{self, Estimates, Spec};
+use crate::bench::crew::{Estimates, Spec};
+use crate::reproduce::real::Processes;
 use tidegate_cli_support::failure::Failure;
 
 /// Jobs that run together.
@@ -153,11 +150,11 @@ pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
         Work::new(format!("loopy({rounds} P)"), "loopy", given)
     };
     let loops = [loopy(1), loopy(2), loopy(4)];
-    let mut cases = alone(&[&fib, &loops[2]], processors);
-    cases.extend(loops.iter().flat_map(|work| late(work, processors)));
-    cases.extend(new_job(&fib, processors));
-    cases.extend(complementary(steps, processors));
-    cases
+    let mut all = alone(&[&fib, &loops[2]], processors);
+    all.extend(loops.iter().flat_map(|work| late(work, processors)));
+    all.extend(new_job(&fib, processors));
+    all.extend(complementary(steps, processors));
+    all
 }
 
 /// Returns the jobs of experiments O2 and P3, each of which runs alone.
@@ -223,65 +220,30 @@ fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// Runs jobs as processes that share a job table, and checks that a program always gives the same
-/// answer.
-pub struct Runner {
-    folder: TempDir,
-    answers: Mutex<BTreeMap<String, Value>>,
-}
-
 /// How long a share controller needs to settle: four cycles of 5 ms.
 const SETTLED: Duration = Duration::from_millis(20);
 
-impl Runner {
-    pub fn new() -> Result<Self, Failure> {
-        Ok(Self {
-            folder: crew::folder()?,
-            answers: Mutex::default(),
-        })
-    }
-
-    pub fn run(&self, jobs: &Jobs) -> Result<Ran, Failure> {
-        let later = match jobs.late {
+impl Jobs {
+    pub fn run(&self, processes: &Processes) -> Result<Ran, Failure> {
+        let later = match self.late {
             None => Duration::ZERO,
             Some(Late::Settled) => SETTLED,
             Some(Late::Half) => {
-                let alone = self.together(&[(jobs.jobs[0].clone(), Duration::ZERO)])?;
+                let alone = processes.run(&[(self.jobs[0].clone(), Duration::ZERO)])?;
                 Duration::from_secs_f64(alone[0].seconds / 2.0)
             }
         };
-        let last = jobs.jobs.len() - 1;
-        let delayed = jobs.jobs.iter().enumerate().map(|(number, spec)| {
-            let delay = if number == last {
-                later
-            } else {
-                Duration::ZERO
-            };
-            (spec.clone(), delay)
-        });
-        let done = self.together(&delayed.collect::<Vec<_>>())?;
+        let mut delayed: Vec<_> = self
+            .jobs
+            .iter()
+            .map(|spec| (spec.clone(), Duration::ZERO))
+            .collect();
+        delayed.last_mut().expect("a job").1 = later;
+        let done = processes.run(&delayed)?;
         Ok(Ran {
             seconds: done.iter().map(|done| done.seconds).collect(),
             later: later.as_secs_f64(),
             cpu: done[0].cpu(),
         })
-    }
-
-    fn together(&self, jobs: &[(Spec, Duration)]) -> Result<Vec<crew::Done>, Failure> {
-        let done = crew::run(jobs, &self.folder.path().join("table.v1"))?;
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((spec, _), done) in jobs.iter().zip(&done) {
-            let program = format!("{} {:?}", spec.program, spec.parameters);
-            let first = answers
-                .entry(program.clone())
-                .or_insert_with(|| done.answer.clone());
-            if *first != done.answer {
-                let answer = &done.answer;
-                return Err(Failure::Wrong(format!(
-                    "{program} answered {answer} and before {first}"
-                )));
-            }
-        }
-        Ok(done)
     }
 }

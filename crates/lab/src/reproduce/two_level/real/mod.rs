@@ -5,10 +5,11 @@ mod jobs;
 use crate::engine::Cell;
 use crate::engine::Session;
 use crate::engine::ratios::{farthest, greatest};
-use crate::reproduce::measured::{Figure, Trial, View};
+use crate::reproduce::measured::{Batch, Figure, View};
 use crate::reproduce::page::{Page, Setting};
 use crate::reproduce::paper::{Paper, Results};
-use jobs::{Ran, Runner};
+use crate::reproduce::real::Processes;
+use jobs::Ran;
 use tidegate_cli_support::failure::Failure;
 use tidegate_workloads::Size;
 use toml::Value;
@@ -20,25 +21,25 @@ const SEVERAL: usize = 4;
 pub struct Here {
     processors: usize,
     names: Vec<String>,
-    pub trial: Trial<Ran>,
+    pub batch: Batch<Ran>,
 }
 
 impl Here {
     pub fn new(size: Size, runs: u64) -> Result<Self, Failure> {
         let processors = tidegate::machine::Machine::read().usable().len();
-        let runner = std::sync::Arc::new(Runner::new()?);
+        let processes = Processes::new()?;
         let all = jobs::all(size, processors);
         let names = all.iter().map(|jobs| jobs.name.clone()).collect();
         let cells = all.into_iter().map(|jobs| {
             let (name, in_full) = (jobs.name.clone(), &jobs.in_full);
             let full = format!("real/{name}/{in_full} processors={processors}");
-            let runner = runner.clone();
-            (name, Cell::new(full, move |_| runner.run(&jobs)))
+            let processes = processes.clone();
+            (name, Cell::new(full, move |_| jobs.run(&processes)))
         });
         Ok(Self {
             processors,
             names,
-            trial: Trial::real(runs, cells),
+            batch: Batch::real(runs, cells),
         })
     }
 
@@ -47,9 +48,9 @@ impl Here {
         let Self {
             processors,
             names,
-            trial,
+            batch,
         } = self;
-        let mut results = Results::new(paper, trial.measure(session)?, FIGURES, session.size());
+        let mut results = Results::new(paper, batch.measure(session)?, FIGURES, session.size());
         results.list("processors", vec![(processors as i64).into()]);
         results.list("jobs", names.into_iter().map(Value::from).collect());
         if processors < SEVERAL {

@@ -1,11 +1,14 @@
-//! Slows programs down to match the published ones, which ran on other machines and with other
-//! kernels.
+//! Slows programs down, for example to match published ones, which ran on other machines and with
+//! other kernels.
 
 use tidegate_sim::{Dag, Nanos, Step};
 
 /// A program in which all work takes `factor` times as long.
+#[derive(Clone, Copy, Debug)]
 pub struct Slowed<D> {
+    /// The program.
     pub dag: D,
+    /// How many times as long its work takes.
     pub factor: f64,
 }
 

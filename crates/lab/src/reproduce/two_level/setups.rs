@@ -1,4 +1,4 @@
-//! The cases of chapter 7: which jobs run, and how they get processors.
+//! The setups of chapter 7: which jobs run, and how they get processors.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use tidegate_policy::{DesirePolicy, Nanos};
 use tidegate_sim::Width;
 use tidegate_workloads::Size;
 
-use super::case::{Case, Instances};
 use super::job::{CYCLE, Job, PROCESSORS, work};
+use super::setup::{Instances, Setup};
 use super::wsap;
 use crate::reproduce::paper::Paper;
 
@@ -21,8 +21,8 @@ pub const ALONE: f64 = 21.10 * 3.0 / 4.0;
 /// times in figure 7-5 fall by as much as the thesis claims.
 const DEAR: Nanos = 40_000;
 
-/// A case, with the name by which figures refer to it.
-type Named = (String, Case);
+/// A setup, with the name by which figures refer to it.
+type Named = (String, Setup);
 
 type Contender = (&'static str, Width);
 
@@ -78,34 +78,34 @@ fn overhead(cycles: &[u64], size: Size) -> Vec<Named> {
         ),
     ];
     let jobs = jobs.map(|(work, seconds)| Job::of(work, PROCESSORS, seconds));
-    let mut cases = vec![];
+    let mut setups = vec![];
     for job in &jobs {
         let name = job.name;
-        let fixed = Case::new("O1/O2", job, cilk(PROCESSORS));
-        cases.push((format!("O/{name}/Cilk"), fixed));
+        let fixed = Setup::new("O1/O2", job, cilk(PROCESSORS));
+        setups.push((format!("O/{name}/Cilk"), fixed));
         for &cycle in cycles {
-            let mut wsap = Case::new("O1/O2", job, desired(0.5));
+            let mut wsap = Setup::new("O1/O2", job, desired(0.5));
             wsap.cycle = cycle;
-            cases.push((format!("O/{name}/WSAP/{cycle}"), wsap.clone()));
-            let dear = Case {
+            setups.push((format!("O/{name}/WSAP/{cycle}"), wsap.clone()));
+            let dear = Setup {
                 parts: "O2",
                 estimate: DEAR,
                 ..wsap
             };
-            cases.push((format!("O/{name}/dear/{cycle}"), dear));
+            setups.push((format!("O/{name}/dear/{cycle}"), dear));
         }
     }
     for &cycle in cycles {
         // The desire is simply the number of ready tasks.
         let width = Width::Desired("instantaneous".parse().expect("a rule of this program"));
-        let mut counting = Case::new("O1", &jobs[1], ("counting", width));
+        let mut counting = Setup::new("O1", &jobs[1], ("counting", width));
         counting.cycle = cycle;
-        cases.push((
+        setups.push((
             format!("O/loopy(64)/counting ready tasks/{cycle}"),
             counting,
         ));
     }
-    cases
+    setups
 }
 
 /// Experiment O3: the second of two equal jobs arrives when the first has all processors. The jobs
@@ -121,8 +121,8 @@ fn late() -> Vec<Named> {
         let job = Job::of(work(name, "loopy", given), PROCESSORS, 18.15 / 4.0 * rounds);
         let limited = ("WSAP, limit 8", Width::Limited(wsap(0.5), HALF));
         [halves(), desired(0.5), limited].map(|contender| {
-            let case = Case::new("O3", &job, contender).with(Instances::SecondWhenAllWork);
-            (format!("O3/{name}/{}", case.contender), case)
+            let setup = Setup::new("O3", &job, contender).with(Instances::SecondWhenAllWork);
+            (format!("O3/{name}/{}", setup.contender), setup)
         })
     };
     jobs.into_iter().flat_map(of_job).collect()
@@ -132,12 +132,12 @@ fn late() -> Vec<Named> {
 fn arrival(size: Size) -> Vec<Named> {
     let given = one_of(size, ["n=16", "n=27", "n=38"]);
     let job = Job::of(work("fib(38)", "fib", given), HALF, ALONE);
-    let two = Case::new("P1", &job, halves()).with(Instances::At(vec![0.0, 0.0]));
+    let two = Setup::new("P1", &job, halves()).with(Instances::At(vec![0.0, 0.0]));
     let third = |(name, later): (&str, f64)| {
         let width = Width::Limited(wsap(0.5), HALF);
-        let case = Case::new("P1", &job, ("WSAP", width));
+        let setup = Setup::new("P1", &job, ("WSAP", width));
         let arrivals = Instances::At(vec![0.0, 0.0, later]);
-        (format!("P1/WSAP/{name}"), case.with(arrivals))
+        (format!("P1/WSAP/{name}"), setup.with(arrivals))
     };
     let wsap = [("0", 0.0), ("T/2", ALONE / 2.0)].map(third);
     [vec![("P1/halves".to_owned(), two)], wsap.into()].concat()
@@ -155,11 +155,11 @@ fn phases(size: Size) -> Vec<Named> {
         // The runtime's default weighs the history of usage.
         ("steady", Width::Desired(DesirePolicy::default())),
     ];
-    let case = |contender| {
-        let case = Case::new("P2", &jobs, contender).with(Instances::At(vec![0.0, 0.0]));
-        (format!("P2/{}", case.contender), case)
+    let setup = |contender| {
+        let setup = Setup::new("P2", &jobs, contender).with(Instances::At(vec![0.0, 0.0]));
+        (format!("P2/{}", setup.contender), setup)
     };
-    contenders.map(case).into()
+    contenders.map(setup).into()
 }
 
 /// Experiment P3: the programs of figure 7-10, with tasks so long that they take the published times
@@ -192,19 +192,19 @@ fn greedy(paper: &Paper, size: Size) -> Vec<Named> {
         work("fib(33)", "fib", one_of(size, ["n=16", "n=25", "n=33"])),
         work("cholesky(2048,10000)", "cholesky", cholesky(size)),
     ];
-    let mut cases = vec![];
+    let mut setups = vec![];
     for (work, published) in works.into_iter().zip(&paper.lists["greedy"]) {
         let [processors, seconds] =
             ["processors", "cilk"].map(|name| published[name].as_float().expect("a number"));
         let job = Job::of(work, processors.ceil() as usize, seconds);
-        let wsap = Case::new("P3", &job, desired(0.75)).with(Instances::OneAndFixed);
-        cases.push((format!("P3/{}/WSAP", job.name), wsap));
+        let wsap = Setup::new("P3", &job, desired(0.75)).with(Instances::OneAndFixed);
+        setups.push((format!("P3/{}/WSAP", job.name), wsap));
         for width in paper.numbers("width") {
-            let fixed = Case::new("P3", &job, cilk(width as usize));
-            cases.push((format!("P3/{}/{width}", job.name), fixed));
+            let fixed = Setup::new("P3", &job, cilk(width as usize));
+            setups.push((format!("P3/{}/{width}", job.name), fixed));
         }
     }
-    cases
+    setups
 }
 
 /// An experiment that the thesis plans (chapter 9): machines of other sizes. loopy has sixteen
@@ -212,10 +212,10 @@ fn greedy(paper: &Paper, size: Size) -> Vec<Named> {
 /// starts a thousand workers one by one.
 fn scale(paper: &Paper, cycles: &[u64], size: Size) -> Vec<Named> {
     let of_machine = |processors: usize| {
-        let case = |job: &Arc<Job>, cycle, contender| Case {
+        let setup = |job: &Arc<Job>, cycle, contender| Setup {
             processors,
             cycle,
-            ..Case::new("scale", job, contender)
+            ..Setup::new("scale", job, contender)
         };
         let loopy = format!("n={} form=join", 16 * processors);
         let jobs = [
@@ -227,11 +227,11 @@ fn scale(paper: &Paper, cycles: &[u64], size: Size) -> Vec<Named> {
         let of_job = |(work, seconds, cycles): (_, f64, &[u64])| {
             let job = Job::of(work, processors, seconds);
             let name = format!("scale/{processors}/{}", job.name);
-            let fixed = case(&job, CYCLE, cilk(processors));
+            let fixed = setup(&job, CYCLE, cilk(processors));
             let wsap = cycles.iter().map(|&cycle| {
                 (
                     format!("{name}/WSAP/{cycle}"),
-                    case(&job, cycle, desired(0.5)),
+                    setup(&job, cycle, desired(0.5)),
                 )
             });
             [vec![(format!("{name}/Cilk"), fixed)], wsap.collect()].concat()

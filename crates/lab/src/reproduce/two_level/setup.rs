@@ -11,8 +11,8 @@ use crate::engine::Cell;
 
 /// Instances of a job, and the machine that they run on.
 #[derive(Clone)]
-pub struct Case {
-    /// The parts of the experiment that use this case, separated by `/`.
+pub struct Setup {
+    /// The parts of the experiment that use this setup, separated by `/`.
     pub parts: &'static str,
     pub job: Arc<Job>,
     /// A short name for how the job gets processors, such as "WSAP".
@@ -64,7 +64,7 @@ pub struct Seen {
     /// The mean allotment of each instance.
     pub allotments: Vec<f64>,
     /// The time, in seconds, that another instance takes on a fixed number of processors, which is
-    /// the first instance's average. `None` unless the case is [`Instances::OneAndFixed`].
+    /// the first instance's average. `None` unless the setup is [`Instances::OneAndFixed`].
     pub fixed: Option<f64>,
 }
 
@@ -85,8 +85,8 @@ impl Seen {
     }
 }
 
-impl Case {
-    /// Creates a case with one instance on the machine of the thesis, with the cycle of the thesis.
+impl Setup {
+    /// Creates a setup with one instance on the machine of the thesis, with the cycle of the thesis.
     pub fn new(
         parts: &'static str,
         job: &Arc<Job>,
@@ -108,7 +108,7 @@ impl Case {
         Self { instances, ..self }
     }
 
-    /// Returns the name of the case's cell, which contains everything that the runs depend on.
+    /// Returns the name of the setup's cell, which contains everything that the runs depend on.
     fn name(&self) -> String {
         let Self {
             parts,

@@ -1,8 +1,10 @@
 //! The arguments of `compare`.
 
-use super::KeepFlags;
+use super::iter::Cell;
+use crate::engine::KeepFlags;
 use clap::{Args, Subcommand};
 use tidegate_cli_support::compare::{ComparisonFlags, after_compare};
+use tidegate_cli_support::output::describe;
 
 /// The arguments of `compare`.
 #[derive(Args, Debug)]
@@ -10,7 +12,7 @@ use tidegate_cli_support::compare::{ComparisonFlags, after_compare};
 pub struct CompareArguments {
     /// The mechanism to compare.
     #[command(subcommand)]
-    pub case: Case,
+    pub mechanism: Mechanism,
     /// How to compare it.
     #[command(flatten)]
     pub flags: ComparisonFlags,
@@ -21,7 +23,7 @@ pub struct CompareArguments {
 
 /// What `compare` measures.
 #[derive(Subcommand, Clone, Debug)]
-pub enum Case {
+pub enum Mechanism {
     /// Time from a fork to its start on a parked worker, compared with a bare futex
     Wake,
     /// CPU time of an idle pool, and of serial phases between parallel bursts
@@ -35,7 +37,7 @@ pub enum Case {
     /// Time of a detached task, spawned inside or outside the pool, and of a task that is joined
     Spawn,
     /// Chains of rayon iterators, on rayon's own runtime and on Tidegate
-    #[command(after_help = AFTER_ITER)]
+    #[command(after_help = after_iter())]
     Iter {
         /// Run only these chains [default: all]
         #[arg(long = "chain", value_name = "CHAIN,..", value_delimiter = ',')]
@@ -43,8 +45,8 @@ pub enum Case {
     },
 }
 
-impl Case {
-    /// Returns the case's name on the command line.
+impl Mechanism {
+    /// Returns the mechanism's name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Wake => "wake",
@@ -58,8 +60,12 @@ impl Case {
     }
 }
 
-/// The part of the help text that explains the output of `compare iter`.
-const AFTER_ITER: &str = "\
+/// Returns the part of the help text that explains the output of `compare iter`.
+fn after_iter() -> String {
+    format!("{ABOUT_ITER}{}", describe(Cell::FIELDS))
+}
+
+const ABOUT_ITER: &str = "\
 Builds two programs, one on the published rayon-core and one on this repository's, and samples them alternately, with \
 two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but `sort_strings` also \
 run on 10^7 items. A chain orx_NAME does the work of rayon's chain NAME with the iterators of orx-parallel: in the \
@@ -69,7 +75,6 @@ A ratio is the median of the library's own runtime (`stock`) divided by Tidegate
 interval with a fixed seed. A row is marked `slow` if its whole interval lies below 0.97, but slow rows don't make the \
 command fail.
 
-JSON: an object with `rows` (of all samples, as in the other comparisons: `compare --help`), `cells` (chain, items, \
-place, which is `inside`, `outside` or `install`, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null \
-if there are fewer than 6 samples), slower) and `facts` (what, value).
+JSON: an object with `rows` (of all samples, as in the other comparisons: `compare --help`), `facts` (what, value), \
+and `cells`:
 ";
