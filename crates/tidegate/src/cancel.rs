@@ -5,14 +5,16 @@
 //! everything below sees it. Cancelling sets one flag. A check reads the flags of the token and of
 //! all its ancestors.
 
+mod attempt;
+mod error;
 mod loops;
 mod scope;
 pub(crate) mod token;
 
-pub use loops::try_for_each;
+pub use error::{Cancelled, TryError};
+pub use loops::{try_for_each, try_map_reduce, try_par_map};
 pub use scope::{TryScope, try_scope};
-pub use token::{CancelToken, Cancelled, check_cancelled, shield, with_deadline};
-use token::{child_of_current, keep_first};
+pub use token::{CancelToken, check_cancelled, shield, with_deadline};
 
 /// Runs `a` and `b` like [`join`](crate::join()), unless the caller's token is cancelled before
 /// they begin.

@@ -17,10 +17,12 @@
 //! 1. **Fork.** [`join`] runs two closures, possibly in parallel. Fork as finely as the problem
 //!    allows: a task stays with its worker unless another worker is out of work.
 //! 2. **Loop.** [`for_each`] visits the items of a range, slice or vector. [`par_map`] collects a
-//!    value per item. [`map_reduce`] combines values in a tree whose shape depends only on the
-//!    number of items, so a floating-point sum is the same for any number of workers.
-//!    [`sort_unstable`] sorts a slice. [`stream`] maps an iterator of any length and returns the
-//!    results in order.
+//!    value per item, and [`filter_map`] leaves items out. [`map_reduce`], [`sum`] and
+//!    [`fold_reduce`] combine values in a tree whose shape depends only on the number of items, so
+//!    a floating-point sum is the same for any number of workers. [`find_any`] and [`any`] end
+//!    early. [`sort_unstable`] sorts a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
+//!    say what to loop over. [`stream`] maps an iterator of any length and returns the results in
+//!    order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
 //!    borrows nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
@@ -34,8 +36,8 @@
 //!    pools, with any number of workers and other policies. [`Pool::install`] runs a closure in a
 //!    pool; inside it, the free functions use that pool.
 //! 7. **Stop early.** A [`CancelToken`] or [`with_deadline`] applies to everything that is forked
-//!    under it: [`try_scope`](fn@try_scope), [`try_for_each`], [`try_join`] and intervals stop, and
-//!    a long task calls [`check_cancelled`]. A [`TaskLocal`] value, such as the number of a
+//!    under it: [`try_scope`](fn@try_scope), [`try_for_each`], [`try_par_map`], [`try_map_reduce`],
+//!    [`try_join`] and intervals stop, and a long task calls [`check_cancelled`]. A [`TaskLocal`] value, such as the number of a
 //!    request, follows tasks in the same way.
 //! 8. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
 //!    With `TIDEGATE_EXPLAIN=1`, each pool prints how many workers it has, and why.
@@ -58,8 +60,8 @@
 //!
 //! # Where things run
 //!
-//! * **In a task of the pool**, [`join`], [`scope`], [`for_each`], [`par_map`], [`map_reduce`],
-//!   [`sort_unstable`] and [`interval::run`] run on the task's worker, and [`spawn`] spawns into
+//! * **In a task of the pool**, [`join`], [`scope`], loops, [`sort_unstable`] and
+//!   [`interval::run`] run on the task's worker, and [`spawn`] spawns into
 //!   the task's pool. [`Pool::install`] is a plain call.
 //! * **On a thread outside all pools**, the free functions use the global pool. Functions that wait
 //!   run on the caller's own stack if the pool has a free slot, otherwise on one of the pool's
@@ -77,9 +79,8 @@
 //!   second half that has not begun is dropped.
 //! * A panic of a [`scope`]'s body, or of one of its tasks, is resumed by the scope, after all
 //!   tasks have ended.
-//! * A panic in a call made by [`for_each`], [`par_map`], [`map_reduce`], [`sort_unstable_by`] or
-//!   [`broadcast`] is resumed by that function, after all calls that had begun have ended.
-//! * A panic in [`try_scope`](fn@try_scope) or [`try_for_each`] also cancels the remaining tasks or
+//! * A panic in a call made by a loop, [`sort_unstable_by`] or [`broadcast`] is resumed by that function, after all calls that had begun have ended.
+//! * A panic in [`try_scope`](fn@try_scope) or a loop whose name begins with `try` also cancels the remaining tasks or
 //!   items.
 //! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the
 //!   handle was dropped, the panic is passed to [`Builder::on_panic`], which by default prints a
@@ -217,11 +218,14 @@ mod task_local;
 pub mod testing;
 
 pub use cancel::{
-    CancelToken, Cancelled, TryScope, check_cancelled, shield, try_for_each, try_join, try_scope,
-    with_deadline,
+    CancelToken, Cancelled, TryError, TryScope, check_cancelled, shield, try_for_each, try_join,
+    try_map_reduce, try_par_map, try_scope, with_deadline,
 };
 pub use handle::Pool;
-pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce, par_map};
+pub use parallel_for::{
+    ParallelItems, all, any, chunks, chunks_mut, enumerate, filter_map, find_any, fold_reduce,
+    for_each, map_reduce, max_by, min_by, par_map, position_any, sum, windows, zip,
+};
 pub use sort::{sort_unstable, sort_unstable_by};
 use spawn::Target;
 pub use spawn::{Handle, QueueFull, TaskBuilder, task};

@@ -9,40 +9,34 @@ use crate::parallel_for::items::private::{Piece, Sealed};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
 
-/// The allocation that holds the items of a loop that consumes its collection. Other loops don't
-/// use it.
-pub struct Storage<I: ParallelItems>(Vec<I::Item>);
-
-impl<I: ParallelItems> Storage<I> {
-    #[inline]
-    pub(crate) fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    fn keep(&mut self, items: Vec<I::Item>) -> Owned<'_, I::Item> {
-        let length = items.len();
-        self.0 = items;
-        // SAFETY: 0 is at most the capacity, and the first 0 items are initialized.
-        unsafe { self.0.set_len(0) };
-        // The vector never touches these items again. They are initialized and belong to the piece.
-        Owned(&mut self.0.spare_capacity_mut()[..length])
-    }
+/// Moves the items into `storage`, which keeps them until the loop has ended.
+fn keep<T>(items: Vec<T>, storage: &mut Vec<T>) -> Owned<'_, T> {
+    let length = items.len();
+    *storage = items;
+    // SAFETY: 0 is at most the capacity, and the first 0 items are initialized.
+    unsafe { storage.set_len(0) };
+    // The vector never touches these items again. They are initialized and belong to the piece.
+    Owned(&mut storage.spare_capacity_mut()[..length])
 }
 
-/// Items in a [`Storage`]. All are initialized and belong to this piece.
+/// Items in the storage of a loop. All are initialized and belong to this piece.
 pub struct Owned<'a, T>(&'a mut [MaybeUninit<T>]);
 
 impl<T> Sealed for Vec<T> {}
 
 impl<T: Send> ParallelItems for Vec<T> {
     type Item = T;
+    type Storage = Vec<T>;
     type Piece<'a>
         = Owned<'a, T>
     where
         Self: 'a;
 
-    fn pieces(self, storage: &mut Storage<Self>) -> Owned<'_, T> {
-        storage.keep(self)
+    fn pieces<'a>(self, storage: &'a mut Vec<T>) -> Owned<'a, T>
+    where
+        Self: 'a,
+    {
+        keep(self, storage)
     }
 }
 
@@ -50,13 +44,17 @@ impl<T, const N: usize> Sealed for [T; N] {}
 
 impl<T: Send, const N: usize> ParallelItems for [T; N] {
     type Item = T;
+    type Storage = Vec<T>;
     type Piece<'a>
         = Owned<'a, T>
     where
         Self: 'a;
 
-    fn pieces(self, storage: &mut Storage<Self>) -> Owned<'_, T> {
-        storage.keep(self.into())
+    fn pieces<'a>(self, storage: &'a mut Vec<T>) -> Owned<'a, T>
+    where
+        Self: 'a,
+    {
+        keep(self.into(), storage)
     }
 }
 
@@ -93,7 +91,7 @@ impl<T> Drop for Owned<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ParallelItems, Piece, Storage};
+    use super::{ParallelItems, Piece};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -122,7 +120,7 @@ mod tests {
     #[test]
     fn pieces_drop_what_they_still_own() {
         let marker = Arc::new(());
-        let mut storage = Storage::new();
+        let mut storage = Vec::new();
         let (mut near, far) = items(&marker, &|| ()).pieces(&mut storage).cut(3);
         let first = near.next();
         drop(far);
@@ -138,7 +136,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "leaks on purpose")]
     fn leaked_pieces_leak_their_items() {
         let marker = Arc::new(());
-        let mut storage = Storage::new();
+        let mut storage = Vec::new();
         std::mem::forget(items(&marker, &|| ()).pieces(&mut storage));
         drop(storage);
         assert_eq!(Arc::strong_count(&marker), 6);
@@ -149,7 +147,7 @@ mod tests {
         let marker = Arc::new(());
         let drops = AtomicUsize::new(0);
         let dropped = || assert_ne!(drops.fetch_add(1, Ordering::Relaxed), 1, "the second drop");
-        let mut storage = Storage::new();
+        let mut storage = Vec::new();
         let drop_all = || drop(items(&marker, &dropped).pieces(&mut storage));
         assert!(catch_unwind(AssertUnwindSafe(drop_all)).is_err());
         drop(storage);
@@ -158,7 +156,7 @@ mod tests {
 
     #[test]
     fn items_without_size_are_counted() {
-        let mut storage = Storage::new();
+        let mut storage = Vec::new();
         let (near, far) = [(); 7].pieces(&mut storage).cut(3);
         assert_eq!((near.count(), far.count()), (3, 4));
     }

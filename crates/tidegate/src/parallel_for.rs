@@ -5,25 +5,29 @@
 //! While no worker is idle, a loop of n items costs log2(n) pushes, not n. Blocks grow until one
 //! takes about [`BLOCK_TIME`], so that polls are frequent but cost almost nothing.
 
+mod adaptors;
 mod chunks;
+mod filter;
+mod find;
 pub(crate) mod items;
 mod map;
 mod ranges;
 mod reduce;
 mod slices;
 
+pub use adaptors::{enumerate, windows, zip};
 pub use chunks::{chunks, chunks_mut};
+pub use filter::filter_map;
+pub(crate) use find::keep_first;
+pub use find::{all, any, find_any, position_any};
 pub use items::ParallelItems;
 pub use map::par_map;
-pub(crate) use map::par_map_on;
-pub use reduce::map_reduce;
-pub(crate) use reduce::map_reduce_on;
+pub(crate) use reduce::reduce_blocks;
+pub use reduce::{fold_reduce, map_reduce, max_by, min_by, sum};
 
-use crate::cancel::token::CancelToken;
-use crate::owned::Storage;
 use items::private::Piece;
 use tidegate_core::door::{self, Carried, WorkerThread, carry};
-use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
 /// How long a block of a loop should take, in nanoseconds: long compared with a poll and a clock
@@ -32,129 +36,141 @@ const BLOCK_TIME: u64 = 5_000;
 /// The largest factor by which a block may be longer than the previous one.
 const GROWTH: u64 = 64;
 
-/// The state that all workers of a loop share.
-pub(crate) struct Loop {
-    /// The length of the next block: a hint that all workers refine.
-    block: AtomicUsize,
-    /// The context in which blocks are visited.
-    carried: Carried,
-    /// The token that stops the loop.
-    token: Option<CancelToken>,
-    /// Whether some items were not visited because the token was cancelled.
-    was_cut_short: AtomicBool,
-}
+/// How many items take about [`BLOCK_TIME`]: a hint that all workers of a loop refine.
+struct Pace(AtomicUsize);
 
-impl Loop {
-    pub(crate) fn new(carried: &Carried) -> Self {
-        Self {
-            block: AtomicUsize::new(1),
-            carried: carried.clone(),
-            token: None,
-            was_cut_short: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) fn stopped_by(carried: &Carried, token: CancelToken) -> Self {
-        Self {
-            token: Some(token),
-            ..Self::new(carried)
-        }
-    }
-
-    /// Returns the name of the function that was called.
-    fn caller(&self) -> &'static str {
-        match self.token {
-            Some(_) => "try_for_each",
-            None => "for_each",
-        }
+impl Pace {
+    fn new() -> Self {
+        Self(AtomicUsize::new(1))
     }
 
     fn block(&self) -> usize {
         // Relaxed: a hint.
-        self.block.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed)
     }
 
-    /// Visits the items, unless the loop's token is cancelled.
-    fn visit<I: Piece>(&self, items: I, f: impl FnMut(I::Item)) {
-        if self.is_cancelled() {
-            self.cut_short();
-        } else {
-            self.carried.run(|| items.into_iter().for_each(f));
+    /// Adapts the hint to `done` items, which have taken from `begin` to `end`.
+    fn adapt(&self, done: usize, begin: u64, end: u64) {
+        let (done, took) = (done as u64, end.saturating_sub(begin).max(1));
+        let wanted = (done.saturating_mul(BLOCK_TIME) / took).clamp(1, done.saturating_mul(GROWTH));
+        // Relaxed: a hint.
+        self.0.store(
+            usize::try_from(wanted).unwrap_or(usize::MAX),
+            Ordering::Relaxed,
+        );
+    }
+}
+
+/// The state that all workers of a loop share.
+struct Loop {
+    pace: Pace,
+    /// The context in which blocks are visited.
+    carried: Carried,
+}
+
+impl Loop {
+    fn new(carried: &Carried) -> Self {
+        Self {
+            pace: Pace::new(),
+            carried: carried.clone(),
         }
     }
 
-    /// Records that an item was not visited because the loop was cancelled.
-    pub(crate) fn cut_short(&self) {
-        // Relaxed: read after the loop.
-        self.was_cut_short.store(true, Ordering::Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.token.as_ref().is_some_and(CancelToken::is_cancelled)
-    }
-
-    /// Whether some items were not visited because the loop's token was cancelled. Call this only
-    /// after the loop.
-    pub(crate) fn was_cut_short(&self) -> bool {
-        // Relaxed: the loop's joins order all stores before this load.
-        self.was_cut_short.load(Ordering::Relaxed)
-    }
-
-    /// Visits one block, starting at the time `from`, and adapts the block length. Returns the
-    /// remaining items and the time at which the block ended.
-    fn work<I: Piece>(&self, items: I, f: impl FnMut(I::Item), from: u64) -> Option<(I, u64)> {
-        let length = self.block().min(items.length());
+    /// Visits one block, starting at the time `from`. Returns the remaining items and the time at
+    /// which the block ended.
+    fn work<P: Piece>(&self, items: P, visit: impl FnOnce(P), from: u64) -> Option<(P, u64)> {
+        let length = self.pace.block().min(items.length());
         let (now, rest) = items.cut(length);
-        let done = now.length() as u64;
-        self.visit(now, f);
+        let done = now.length();
+        self.carried.run(|| visit(now));
         if rest.length() == 0 {
             return None;
         }
         let end = clock::now();
-        let took = end.saturating_sub(from).max(1);
-        let wanted = (done.saturating_mul(BLOCK_TIME) / took).clamp(1, done.saturating_mul(GROWTH));
-        // Relaxed: a hint.
-        self.block.store(
-            usize::try_from(wanted).unwrap_or(usize::MAX),
-            Ordering::Relaxed,
-        );
+        self.pace.adapt(done, from, end);
         Some((rest, end))
     }
 }
 
-/// Visits `items`, and splits them if they exceed one block.
-fn split<I: Piece>(current: WorkerThread<'_>, items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
-    if items.length() <= all.block() {
-        all.visit(items, f);
-    } else {
-        halve(current, items, f, all);
+/// What a loop collects from its items.
+pub(crate) trait Output: Default + Send {
+    /// Adds the output of the items that follow.
+    fn append(&mut self, far: Self);
+}
+
+impl Output for () {
+    fn append(&mut self, (): ()) {}
+}
+
+impl<R: Send> Output for Vec<R> {
+    fn append(&mut self, mut far: Self) {
+        self.append(&mut far);
     }
 }
 
-fn halve<I: Piece>(current: WorkerThread<'_>, items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
+/// Visits `items`, and splits them if they exceed one block.
+fn split<P: Piece, O: Output>(
+    current: WorkerThread<'_>,
+    items: P,
+    visit: &(impl Fn(&mut O, P) + Sync),
+    all: &Loop,
+) -> O {
+    if items.length() > all.pace.block() {
+        return halve(current, items, visit, all);
+    }
+    let mut out = O::default();
+    all.carried.run(|| visit(&mut out, items));
+    out
+}
+
+fn halve<P: Piece, O: Output>(
+    current: WorkerThread<'_>,
+    items: P,
+    visit: &(impl Fn(&mut O, P) + Sync),
+    all: &Loop,
+) -> O {
     let half = items.length().div_ceil(2);
     let (near, far) = items.cut(half);
-    current.join_running(
-        || work_off(current, near, f, all),
-        |current| split(current, far, f, all),
+    let (mut out, far) = current.join_running(
+        || work_off(current, near, visit, all),
+        |current| split(current, far, visit, all),
     );
+    out.append(far);
+    out
 }
 
 /// Visits `items` block by block, and splits the remaining items when a thief requests work.
-fn work_off<I: Piece>(
+fn work_off<P: Piece, O: Output>(
     current: WorkerThread<'_>,
-    mut items: I,
-    f: &(impl Fn(I::Item) + Sync),
+    items: P,
+    visit: &(impl Fn(&mut O, P) + Sync),
     all: &Loop,
-) {
+) -> O {
+    // Pushing the far half takes the slow path, which answers the signal.
+    let is_wanted = |rest: &P, _| current.is_signalled() && rest.length() > 1;
+    let finish = |rest| halve(current, rest, visit, all);
+    work_until(items, visit, all, is_wanted, finish)
+}
+
+/// Visits `items` block by block until `stop` returns true for the remaining items and the time.
+/// Then calls `finish` with these items.
+fn work_until<P: Piece, O: Output>(
+    mut items: P,
+    visit: &impl Fn(&mut O, P),
+    all: &Loop,
+    stop: impl Fn(&P, u64) -> bool,
+    finish: impl FnOnce(P) -> O,
+) -> O {
+    let mut out = O::default();
     let mut from = clock::now();
-    while let Some((rest, end)) = all.work(items, f, from) {
-        if current.is_signalled() && rest.length() > 1 {
-            // Pushing the far half takes the slow path, which answers the signal.
-            return halve(current, rest, f, all);
+    while let Some((rest, end)) = all.work(items, |block| visit(&mut out, block), from) {
+        if stop(&rest, end) {
+            out.append(finish(rest));
+            break;
         }
         (items, from) = (rest, end);
     }
+    out
 }
 
 /// Calls `f` with each item, in parallel while other workers are idle.
@@ -178,44 +194,31 @@ fn work_off<I: Piece>(
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. Items not
 /// visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
-    let suspended = carry::carry_unless_visible();
-    visit_all(items, &f, &Loop::new(&suspended.carried));
+    let mut storage = I::Storage::default();
+    let visit = |(): &mut (), block: I::Piece<'_>| block.into_iter().for_each(&f);
+    visit_blocks("for_each", items.pieces(&mut storage), &visit);
 }
 
-/// Runs a loop in the pool of the calling task, or in the global pool.
-pub(crate) fn visit_all<I: ParallelItems>(items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
-    let mut storage = Storage::new();
-    let items = items.pieces(&mut storage);
+/// Calls `visit` with all items in blocks, in the pool of the calling task or in the global pool.
+/// `caller` is the function that the user called. A loop from outside starts on the caller alone,
+/// because most loops finish before a sleeping worker would have woken.
+pub(crate) fn visit_blocks<P: Piece, O: Output>(
+    caller: &'static str,
+    items: P,
+    visit: &(impl Fn(&mut O, P) + Sync),
+) -> O {
     if items.length() == 0 {
-        return;
+        return O::default();
     }
-    match WorkerThread::get() {
-        Some(current) => split(current, items, f, all),
-        None => for_each_outside(items, f, all),
+    let suspended = carry::carry_unless_visible();
+    let all = &Loop::new(&suspended.carried);
+    if let Some(current) = WorkerThread::get() {
+        return split(current, items, visit, all);
     }
-}
-
-/// Runs a loop on this worker.
-pub(crate) fn visit_all_on<I: ParallelItems>(
-    current: WorkerThread<'_>,
-    items: I,
-    f: &(impl Fn(I::Item) + Sync),
-    all: &Loop,
-) {
-    let mut storage = Storage::new();
-    split(current, items.pieces(&mut storage), f, all);
-}
-
-/// Starts the loop on the caller alone, because most loops finish before a sleeping worker would
-/// have woken.
-fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
-    door::check_allowed(all.caller());
+    door::check_allowed(caller);
     let begin = clock::now();
-    let mut from = begin;
-    while let Some((rest, end)) = all.work(items, f, from) {
-        if end.saturating_sub(begin) >= BLOCK_TIME {
-            return door::outside(all.caller(), move |current| split(current, rest, f, all));
-        }
-        (items, from) = (rest, end);
-    }
+    let is_late = |_: &P, now: u64| now.saturating_sub(begin) >= BLOCK_TIME;
+    work_until(items, visit, all, is_late, |rest| {
+        door::outside(caller, move |current| split(current, rest, visit, all))
+    })
 }

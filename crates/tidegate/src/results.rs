@@ -51,10 +51,13 @@ impl<'a, R> Made<'a, R> {
         Self { out, count }
     }
 
+    /// Writes the results to the next places.
     #[inline]
-    pub(crate) fn push(&mut self, result: R) {
-        self.out[self.count].write(result);
-        self.count += 1;
+    pub(crate) fn extend(&mut self, results: impl Iterator<Item = R>) {
+        for (place, result) in self.out[self.count..].iter_mut().zip(results) {
+            place.write(result);
+            self.count += 1;
+        }
     }
 
     /// Calls `fill` to make all missing results.
@@ -84,6 +87,7 @@ impl<R> Drop for Made<'_, R> {
 #[cfg(test)]
 mod tests {
     use super::{Made, collect};
+    use std::iter;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 
@@ -91,14 +95,12 @@ mod tests {
     fn parts_become_one_vector() {
         let made = collect(5, |out| {
             let mut made = Made::none(out);
-            made.push("a".to_owned());
+            made.extend(iter::once("a".to_owned()));
             made.complete(|out| {
                 Made::halves(out, 1, |near, far| {
                     let (mut near, mut far) = (Made::none(near), Made::none(far));
-                    near.push("b".to_owned());
-                    for text in ["c", "d", "e"] {
-                        far.push(text.to_owned());
-                    }
+                    near.extend(iter::once("b".to_owned()));
+                    far.extend(["c", "d", "e"].map(str::to_owned).into_iter());
                     (near, far)
                 })
             });
@@ -113,7 +115,7 @@ mod tests {
         let run = || {
             collect(3, |out| {
                 let mut made = Made::none(out);
-                made.push(marker.clone());
+                made.extend(iter::once(marker.clone()));
                 made
             })
         };
@@ -127,8 +129,8 @@ mod tests {
             collect(2, |out| {
                 Made::halves(out, 1, |near, far| {
                     let (mut near, mut far) = (Made::none(near), Made::none(far));
-                    near.push(1);
-                    far.push(2);
+                    near.extend(iter::once(1));
+                    far.extend(iter::once(2));
                     (far, near)
                 })
             })

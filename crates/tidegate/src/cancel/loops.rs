@@ -1,9 +1,9 @@
 //! Loops that stop at the first error.
 
-use super::{CancelToken, Cancelled, child_of_current, keep_first};
-use crate::parallel_for::{self, Loop, ParallelItems};
-use tidegate_core::door::carry;
-use tidegate_sync::lock::Mutex;
+use super::TryError;
+use super::attempt::Attempt;
+use crate::parallel_for::{ParallelItems, reduce_blocks, visit_blocks};
+use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 
 /// Calls `f` with each item, in parallel while other workers are idle, and stops at the first
 /// error.
@@ -14,66 +14,112 @@ use tidegate_sync::lock::Mutex;
 /// not visited are dropped. In all other respects, this works like [`for_each`](crate::for_each).
 ///
 /// ```
-/// use tidegate::{Cancelled, try_for_each};
+/// use tidegate::{TryError, try_for_each};
 ///
-/// #[derive(Debug, PartialEq)]
-/// enum Error {
-///     Odd(u32),
-///     Cancelled,
-/// }
-///
-/// impl From<Cancelled> for Error {
-///     fn from(_: Cancelled) -> Self {
-///         Error::Cancelled
-///     }
-/// }
-///
-/// let check = |n: u32| if n % 2 == 0 { Ok(()) } else { Err(Error::Odd(n)) };
+/// let check = |n: u32| if n % 2 == 0 { Ok(()) } else { Err(format!("{n} is odd")) };
 /// assert_eq!(try_for_each([2, 4, 6], check), Ok(()));
-/// assert_eq!(try_for_each([2, 5, 6], check), Err(Error::Odd(5)));
+/// assert_eq!(try_for_each([2, 5, 6], check), Err(TryError::Failed("5 is odd".into())));
 /// ```
 ///
 /// # Errors
 /// The first error of `f`. If `f` returned no error, but some items were not visited because the
-/// caller's token was cancelled, the error is [`Cancelled`], converted to `E`.
+/// caller's token was cancelled, [`TryError::Cancelled`].
 ///
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended.
-pub fn try_for_each<I, E, F>(items: I, f: F) -> Result<(), E>
-where
-    I: ParallelItems,
-    E: From<Cancelled> + Send,
-    F: Fn(I::Item) -> Result<(), E> + Sync,
-{
-    let token = child_of_current();
-    let result = token.run(|| visit_until_cancelled(items, &f, &token));
-    result.map_err(|error| error.unwrap_or_else(|| Cancelled.into()))
-}
-
-/// Returns the first error of `f`. If `f` returned no error but some items were not visited,
-/// returns `Err(None)`.
-fn visit_until_cancelled<I, E, F>(items: I, f: &F, token: &CancelToken) -> Result<(), Option<E>>
+pub fn try_for_each<I, E, F>(items: I, f: F) -> Result<(), TryError<E>>
 where
     I: ParallelItems,
     E: Send,
     F: Fn(I::Item) -> Result<(), E> + Sync,
 {
-    let suspended = carry::carry();
-    let all = Loop::stopped_by(&suspended.carried, token.clone());
-    let first_error = Mutex::new(None);
-    let visit = |item| {
-        if token.was_cancelled_itself() {
-            return all.cut_short();
-        }
-        if let Err(error) = token.cancel_if_unwinding(|| f(item)) {
-            keep_first(&first_error, error);
-            token.cancel();
-        }
+    let mut storage = I::Storage::default();
+    let attempt = Attempt::new();
+    let visit = |(): &mut (), block: I::Piece<'_>| _ = attempt.run_each(block, &f);
+    let items = items.pieces(&mut storage);
+    attempt
+        .token
+        .run(|| visit_blocks("try_for_each", items, &visit));
+    attempt.end(())
+}
+
+/// Maps each item to a value, in parallel, and returns the values in the order of the items, or the
+/// first error. Stops like [`try_for_each`].
+///
+/// ```
+/// let lengths = tidegate::try_par_map(&["6", "7"], |text| text.parse::<u32>());
+/// assert_eq!(lengths, Ok(vec![6, 7]));
+/// assert!(tidegate::try_par_map(&["6", "seven"], |text| text.parse::<u32>()).is_err());
+/// ```
+///
+/// # Errors
+/// Like [`try_for_each`].
+///
+/// # Panics
+/// Like [`try_for_each`].
+pub fn try_par_map<I, R, E, F>(items: I, f: F) -> Result<Vec<R>, TryError<E>>
+where
+    I: ParallelItems,
+    R: Send,
+    E: Send,
+    F: Fn(I::Item) -> Result<R, E> + Sync,
+{
+    let mut storage = I::Storage::default();
+    let attempt = Attempt::new();
+    let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
+        attempt.run_each(block, |item| {
+            out.push(f(item)?);
+            Ok(())
+        });
     };
-    parallel_for::visit_all(items, &visit, &all);
-    match first_error.into_inner() {
-        Some(error) => Err(Some(error)),
-        None if all.was_cut_short() => Err(None),
-        None => Ok(()),
-    }
+    let items = items.pieces(&mut storage);
+    let results = attempt
+        .token
+        .run(|| visit_blocks("try_par_map", items, &visit));
+    attempt.end(results)
+}
+
+/// Maps each item to a value and reduces the values to one, or returns the first error. Returns
+/// `None` if there are no items. Stops like [`try_for_each`].
+///
+/// The values are combined in the order of [`map_reduce`](crate::map_reduce).
+///
+/// ```
+/// let sum = |texts: &[&str]| tidegate::try_map_reduce(texts, |text| text.parse::<u32>(), |a, b| a + b);
+/// assert_eq!(sum(&["6", "7"]), Ok(Some(13)));
+/// assert!(sum(&["6", "seven"]).is_err());
+/// ```
+///
+/// # Errors
+/// Like [`try_for_each`].
+///
+/// # Panics
+/// Like [`try_for_each`], also for `reduce`.
+pub fn try_map_reduce<I, T, E, M, R>(items: I, map: M, reduce: R) -> Result<Option<T>, TryError<E>>
+where
+    I: ParallelItems,
+    T: Send,
+    E: Send,
+    M: Fn(I::Item) -> Result<T, E> + Sync,
+    R: Fn(T, T) -> T + Sync,
+{
+    let mut storage = I::Storage::default();
+    let attempt = Attempt::new();
+    let block = |items: I::Piece<'_>| {
+        let mut value: Option<T> = None;
+        attempt.run_each(items, |item| {
+            let next = map(item)?;
+            value = Some(match value.take() {
+                Some(value) => reduce(value, next),
+                None => next,
+            });
+            Ok(())
+        })?;
+        value
+    };
+    let merge = |a: Option<T>, b: Option<T>| Some(reduce(a?, b?));
+    let (items, blocks) = (items.pieces(&mut storage), MAP_REDUCE_BLOCKS.default);
+    let reduced = || reduce_blocks("try_map_reduce", blocks, items, &block, &merge);
+    let value = attempt.token.run(reduced).flatten();
+    attempt.end(value)
 }

@@ -1,52 +1,15 @@
 //! Scopes that stop at the first error.
 
-use super::{CancelToken, Cancelled, child_of_current, keep_first};
+use super::attempt::Attempt;
+use super::{CancelToken, TryError};
 use std::fmt;
 use std::sync::Arc;
 use tidegate_core::Scope;
-use tidegate_sync::atomic::{AtomicBool, Ordering};
-use tidegate_sync::lock::Mutex;
 
 /// Spawns tasks that may fail; created by [`try_scope`](fn@try_scope).
 pub struct TryScope<'a, 'scope, E> {
     scope: &'a Scope<'scope>,
-    shared: Arc<Shared<E>>,
-}
-
-struct Shared<E> {
-    token: CancelToken,
-    first_error: Mutex<Option<E>>,
-    /// Whether the body or a task was dropped because the scope was cancelled.
-    was_cut_short: AtomicBool,
-}
-
-impl<E> Shared<E> {
-    /// Runs the body or a task, unless the scope is cancelled. Returns `None` if it was dropped or
-    /// has failed.
-    fn run<T>(&self, f: impl FnOnce() -> Result<T, E>) -> Option<T> {
-        // The task may have been spawned under a descendant of the scope's token, such as a
-        // deadline.
-        let run = || {
-            if self.token.covers_task() {
-                f()
-            } else {
-                self.token.run(f)
-            }
-        };
-        match self.token.run_unless_cancelled(run) {
-            Ok(Ok(value)) => return Some(value),
-            Ok(Err(error)) => self.fail(error),
-            // Relaxed: read after the scope has ended.
-            Err(Cancelled) => self.was_cut_short.store(true, Ordering::Relaxed),
-        }
-        None
-    }
-
-    /// Keeps the error if it is the first one, and cancels the scope.
-    fn fail(&self, error: E) {
-        keep_first(&self.first_error, error);
-        self.token.cancel();
-    }
+    attempt: Arc<Attempt<E>>,
 }
 
 impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
@@ -59,7 +22,7 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     /// In all other respects, this works like [`Scope::spawn`].
     ///
     /// ```
-    /// use tidegate::{Cancelled, try_scope};
+    /// use tidegate::{TryError, try_scope};
     ///
     /// let mut squares = [1, 2, 3];
     /// let result = try_scope(|scope| {
@@ -68,17 +31,17 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     ///     }
     ///     Ok(())
     /// });
-    /// assert_eq!(result, Ok::<_, Cancelled>(()));
+    /// assert_eq!(result, Ok::<_, TryError<()>>(()));
     /// assert_eq!(squares, [1, 4, 9]);
     /// ```
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&TryScope<'_, 'scope, E>) -> Result<(), E> + Send + 'scope,
     {
-        let shared = self.shared.clone();
+        let attempt = self.attempt.clone();
         self.scope.spawn(move |scope| {
-            let task = TryScope { scope, shared };
-            task.shared.run(|| f(&task));
+            let task = TryScope { scope, attempt };
+            task.attempt.run(|| f(&task));
         });
     }
 
@@ -87,7 +50,7 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
-    /// use tidegate::{Cancelled, try_scope};
+    /// use tidegate::{TryError, try_scope};
     ///
     /// let ran = AtomicUsize::new(0);
     /// let result = try_scope(|scope| {
@@ -97,17 +60,17 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     ///     }
     ///     Ok(())
     /// });
-    /// assert_eq!(result, Err(Cancelled));
+    /// assert_eq!(result, Err(TryError::<()>::Cancelled));
     /// assert_eq!(ran.into_inner(), 0);
     /// ```
     pub fn cancel(&self) {
-        self.shared.token.cancel();
+        self.attempt.token.cancel();
     }
 
     /// Returns the scope's token, for tasks outside the scope.
     ///
     /// ```
-    /// use tidegate::{Cancelled, try_scope};
+    /// use tidegate::{TryError, try_scope};
     ///
     /// let result = try_scope(|scope| {
     ///     let token = scope.token().clone();
@@ -115,18 +78,18 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     ///     scope.spawn(|_| unreachable!("the scope is cancelled"));
     ///     Ok(())
     /// });
-    /// assert_eq!(result, Err(Cancelled));
+    /// assert_eq!(result, Err(TryError::<()>::Cancelled));
     /// ```
     #[must_use]
     pub fn token(&self) -> &CancelToken {
-        &self.shared.token
+        &self.attempt.token
     }
 }
 
 impl<E> fmt::Debug for TryScope<'_, '_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryScope")
-            .field("token", &self.shared.token)
+            .field("token", &self.attempt.token)
             .finish_non_exhaustive()
     }
 }
@@ -140,67 +103,44 @@ impl<E> fmt::Debug for TryScope<'_, '_, E> {
 /// ```
 /// use std::num::ParseIntError;
 /// use std::sync::atomic::{AtomicU64, Ordering};
-/// use tidegate::{Cancelled, try_scope};
+/// use tidegate::{TryError, try_scope};
 ///
-/// #[derive(Debug)]
-/// enum Error {
-///     Number(ParseIntError),
-///     Cancelled,
-/// }
-///
-/// impl From<Cancelled> for Error {
-///     fn from(_: Cancelled) -> Self {
-///         Error::Cancelled
-///     }
-/// }
-///
-/// fn sum(texts: &[&str]) -> Result<u64, Error> {
+/// fn sum(texts: &[&str]) -> Result<u64, TryError<ParseIntError>> {
 ///     let sum = AtomicU64::new(0);
 ///     try_scope(|scope| {
 ///         for text in texts {
 ///             scope.spawn(|_| {
-///                 let number: u64 = text.parse().map_err(Error::Number)?;
-///                 sum.fetch_add(number, Ordering::Relaxed);
+///                 sum.fetch_add(text.parse()?, Ordering::Relaxed);
 ///                 Ok(())
 ///             });
 ///         }
-///         Ok::<_, Error>(())
+///         Ok::<_, ParseIntError>(())
 ///     })?;
 ///     Ok(sum.into_inner())
 /// }
 ///
-/// assert!(matches!(sum(&["6", "7"]), Ok(13)));
-/// assert!(matches!(sum(&["6", "seven"]), Err(Error::Number(_))));
+/// assert_eq!(sum(&["6", "7"]), Ok(13));
+/// assert!(matches!(sum(&["6", "seven"]), Err(TryError::Failed(_))));
 /// ```
 ///
 /// # Errors
 /// The first error. If there is none but `f` or a task was dropped, because [`TryScope::cancel`]
-/// was called or the caller's token was cancelled, `E` made from [`Cancelled`].
+/// was called or the caller's token was cancelled, [`TryError::Cancelled`].
 ///
 /// # Panics
 /// As in [`scope`](crate::scope()).
-pub fn try_scope<'scope, F, T, E>(f: F) -> Result<T, E>
+pub fn try_scope<'scope, F, T, E>(f: F) -> Result<T, TryError<E>>
 where
     F: FnOnce(&TryScope<'_, 'scope, E>) -> Result<T, E> + Send,
     T: Send,
-    E: From<Cancelled> + Send + 'scope,
+    E: Send + 'scope,
 {
-    let shared = Arc::new(Shared {
-        token: child_of_current(),
-        first_error: Mutex::new(None),
-        was_cut_short: AtomicBool::new(false),
-    });
+    let attempt = Arc::new(Attempt::new());
     let value = tidegate_core::scope(|scope| {
-        let shared = shared.clone();
-        let body = TryScope { scope, shared };
-        body.shared.run(|| f(&body))
+        let attempt = attempt.clone();
+        let body = TryScope { scope, attempt };
+        body.attempt.run(|| f(&body))
     });
-    let first_error = shared.first_error.lock().take();
-    // Relaxed: the scope has ended, so all stores come before this load.
-    let was_cut_short = shared.was_cut_short.load(Ordering::Relaxed);
-    match (first_error, value) {
-        (Some(error), _) => Err(error),
-        (None, Some(value)) if !was_cut_short => Ok(value),
-        (None, _) => Err(Cancelled.into()),
-    }
+    let value = attempt.end(value)?;
+    Ok(value.expect("the body has neither failed nor been dropped"))
 }

@@ -1,16 +1,14 @@
 //! The tokens themselves: how they are made, inherited, cancelled and checked.
 
+use super::error::Cancelled;
 use crate::task_local::TaskLocal;
-use std::error::Error;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_core::door::{Carried, nanos};
 use tidegate_policy::Nanos;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::clock;
-use tidegate_sync::lock::Mutex;
 use tidegate_sync::simulation;
 
 /// The token of the running task; `None` inside [`shield`].
@@ -21,7 +19,7 @@ static TOKEN: TaskLocal<Option<CancelToken>> = TaskLocal::new();
 ///
 /// A token applies to everything that is forked, spawned or awaited inside [`run`](Self::run).
 /// There, [`try_join`](crate::try_join), [`try_scope`](fn@crate::try_scope),
-/// [`try_for_each`](crate::try_for_each) and intervals stop when the token is cancelled: closures
+/// [`try_for_each`](crate::try_for_each) and its kin, and intervals stop when the token is cancelled: closures
 /// that have not begun are dropped. Other functions, such as [`join`](crate::join()), ignore the
 /// token, because they must return results. A long task calls [`check_cancelled`] from time to
 /// time.
@@ -249,24 +247,6 @@ impl Drop for Node {
     }
 }
 
-/// The error of a function that has stopped because its token was cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cancelled;
-
-impl fmt::Display for Cancelled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the work was cancelled")
-    }
-}
-
-impl Error for Cancelled {}
-
-impl From<Cancelled> for io::Error {
-    fn from(cancelled: Cancelled) -> Self {
-        Self::other(cancelled)
-    }
-}
-
 fn deadline(limit: Duration) -> Nanos {
     clock::now().saturating_add(nanos(limit))
 }
@@ -274,18 +254,6 @@ fn deadline(limit: Duration) -> Nanos {
 /// Returns a child of the caller's token, or a token without a parent.
 pub(super) fn child_of_current() -> CancelToken {
     CancelToken::of(CancelToken::current(), None)
-}
-
-/// Stores the error in `first`, unless an earlier error is already there.
-pub(super) fn keep_first<E>(first: &Mutex<Option<E>>, error: E) {
-    let mut first = first.lock();
-    let later = match &*first {
-        None => first.replace(error),
-        Some(_) => Some(error),
-    };
-    drop(first);
-    // The error's destructor is user code, so it runs without the lock.
-    drop(later);
 }
 
 /// Returns an error if the caller's token is cancelled. Without a token, returns `Ok`.
@@ -315,6 +283,11 @@ pub fn check_cancelled() -> Result<(), Cancelled> {
 }
 
 /// Runs `f` under a child of the caller's token that is cancelled after `limit`.
+///
+/// This stops functions whose names begin with `try`, intervals, and tasks that call
+/// [`check_cancelled`]. It does not stop plain loops such as [`for_each`](crate::for_each) or
+/// [`join`](crate::join()), which must return their results: use
+/// [`try_for_each`](crate::try_for_each) or [`try_par_map`](crate::try_par_map).
 ///
 /// ```
 /// use std::time::Duration;

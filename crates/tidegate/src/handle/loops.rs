@@ -1,8 +1,7 @@
-//! Loops in a pool.
+//! Loops in a pool. Call any other loop inside [`Pool::install`].
 
 use super::Pool;
-use crate::parallel_for::{self, Loop, ParallelItems};
-use tidegate_core::door;
+use crate::parallel_for::{self, ParallelItems};
 
 impl Pool {
     /// Like [`for_each`](crate::for_each), in this pool.
@@ -18,10 +17,7 @@ impl Pool {
     /// # Panics
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        let f = &f;
-        door::inside(self, move |current, carried| {
-            parallel_for::visit_all_on(current, items, f, &Loop::new(carried));
-        });
+        self.install(|| parallel_for::for_each(items, &f));
     }
 
     /// Like [`par_map`](crate::par_map), in this pool.
@@ -39,10 +35,7 @@ impl Pool {
         items: I,
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
-        let f = &f;
-        door::inside(self, move |current, carried| {
-            parallel_for::par_map_on(current, items, f, &Loop::new(carried))
-        })
+        self.install(|| parallel_for::par_map(items, &f))
     }
 
     /// Like [`map_reduce`](crate::map_reduce), in this pool.
@@ -62,9 +55,6 @@ impl Pool {
         map: impl Fn(I::Item) -> T + Sync,
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
-        let (map, reduce) = (&map, &reduce);
-        door::inside(self, move |current, carried| {
-            parallel_for::map_reduce_on(current, items, map, reduce, carried)
-        })
+        self.install(|| parallel_for::map_reduce(items, &map, &reduce))
     }
 }

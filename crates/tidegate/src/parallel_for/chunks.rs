@@ -2,12 +2,10 @@
 
 use super::items::ParallelItems;
 use super::items::private::{Piece, Sealed};
-use crate::owned::Storage;
 use std::slice;
 
-/// Divides a slice into chunks of `size` items, for [`for_each`](crate::for_each),
-/// [`par_map`](crate::par_map) and [`map_reduce`](crate::map_reduce). The last chunk is shorter if
-/// `size` does not divide the length.
+/// Divides a slice into chunks of `size` items, for [`for_each`](crate::for_each) and all other
+/// loops. The last chunk is shorter if `size` does not divide the length.
 ///
 /// ```
 /// let numbers: Vec<u64> = (1..=10).collect();
@@ -25,9 +23,8 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[
     Chunks { slice, size }
 }
 
-/// Divides a slice into mutable chunks of `size` items, for [`for_each`](crate::for_each),
-/// [`par_map`](crate::par_map) and [`map_reduce`](crate::map_reduce). The last chunk is shorter if
-/// `size` does not divide the length.
+/// Divides a slice into mutable chunks of `size` items, for [`for_each`](crate::for_each) and all
+/// other loops. The last chunk is shorter if `size` does not divide the length.
 ///
 /// ```
 /// let mut image = [0; 12];
@@ -57,12 +54,16 @@ where
     Self: IntoIterator,
 {
     type Item = <Self as IntoIterator>::Item;
+    type Storage = ();
     type Piece<'a>
         = Self
     where
         Self: 'a;
 
-    fn pieces(self, _: &mut Storage<Self>) -> Self {
+    fn pieces<'a>(self, (): &'a mut ()) -> Self
+    where
+        Self: 'a,
+    {
         self
     }
 }

@@ -1,23 +1,20 @@
 //! The collections that parallel loops run over.
 //!
-//! A loop cuts its items into pieces. [`for_each`] keeps items by value in a [`Storage`], from
-//! which the pieces borrow, so cutting never allocates.
-//!
-//! [`for_each`]: crate::for_each()
+//! A loop cuts its items into pieces. It keeps items by value in a storage, from which the pieces
+//! borrow, so cutting never allocates.
 
-use crate::owned::Storage;
-
-/// A collection of items that [`for_each`](crate::for_each), [`par_map`](crate::par_map) and
-/// [`map_reduce`](crate::map_reduce) accept.
+/// A collection of items that [`for_each`](crate::for_each) and all other loops accept.
 ///
 /// | items | the closure gets |
 /// |---|---|
-/// | `Range<N>` or `RangeInclusive<N>`, where `N` is `usize`, `u32`, `u64`, `i32` or `i64` | `N` |
+/// | `Range<N>` or `RangeInclusive<N>`, where `N` is an integer type of at most 64 bits | `N` |
 /// | `&[T]`, `&Vec<T>`, `&[T; N]` | `&T` |
 /// | `&mut [T]`, `&mut Vec<T>`, `&mut [T; N]` | `&mut T` |
 /// | `Vec<T>`, `[T; N]` | `T` |
-/// | [`chunks`](crate::chunks) of a `&[T]` | `&[T]` |
+/// | [`chunks`](crate::chunks) or [`windows`](crate::windows) of a `&[T]` | `&[T]` |
 /// | [`chunks_mut`](crate::chunks_mut) of a `&mut [T]` | `&mut [T]` |
+/// | [`enumerate`](crate::enumerate) of items `T` | `(usize, T)` |
+/// | [`zip`](crate::zip) of items `A` and `B` | `(A, B)` |
 ///
 /// A loop over an array by value first moves its items to the heap, which costs one allocation.
 ///
@@ -43,18 +40,22 @@ use crate::owned::Storage;
     message = "a Tidegate loop cannot run over `{Self}`",
     label = "expected items that can be split",
     note = "pass `&v`, `&mut v` or `v` for a vector, slice or array; a range of integers such as \
-            `0..n`; or `tidegate::chunks(&v, size)`"
+            `0..n`; or `tidegate::chunks`, `chunks_mut`, `windows`, `enumerate` or `zip` of these"
 )]
 pub trait ParallelItems: Send + Sized + private::Sealed {
     /// The type of the closure's argument.
     type Item;
+    #[doc(hidden)]
+    type Storage: Default;
     #[doc(hidden)]
     type Piece<'a>: private::Piece<Item = Self::Item>
     where
         Self: 'a;
     /// Returns all items as one piece.
     #[doc(hidden)]
-    fn pieces(self, storage: &mut Storage<Self>) -> Self::Piece<'_>;
+    fn pieces<'a>(self, storage: &'a mut Self::Storage) -> Self::Piece<'a>
+    where
+        Self: 'a;
 }
 
 pub(crate) mod private {

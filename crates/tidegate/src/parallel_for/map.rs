@@ -3,7 +3,6 @@
 use super::items::ParallelItems;
 use super::items::private::Piece;
 use super::{BLOCK_TIME, Loop};
-use crate::owned::Storage;
 use crate::results::{Made, Out, collect};
 use tidegate_core::door::{self, WorkerThread, carry};
 use tidegate_sync::clock;
@@ -36,43 +35,20 @@ where
     F: Fn(I::Item) -> R + Sync,
 {
     let suspended = carry::carry_unless_visible();
-    let mut storage = Storage::new();
+    let mut storage = I::Storage::default();
     let items = items.pieces(&mut storage);
-    map_all(
-        items,
-        &f,
-        &Loop::new(&suspended.carried),
-        |whole| match WorkerThread::get() {
-            Some(current) => whole.split(current),
-            None => whole.run_outside(),
-        },
-    )
-}
-
-/// Runs [`par_map`] on this worker.
-pub(crate) fn par_map_on<I: ParallelItems, R: Send>(
-    current: WorkerThread<'_>,
-    items: I,
-    f: &(impl Fn(I::Item) -> R + Sync),
-    all: &Loop,
-) -> Vec<R> {
-    let mut storage = Storage::new();
-    let items = items.pieces(&mut storage);
-    map_all(items, f, all, |whole| whole.split(current))
-}
-
-/// Returns a vector of the results that `run` makes.
-fn map_all<'f, I: Piece, R, F>(
-    items: I,
-    f: &'f F,
-    all: &'f Loop,
-    run: impl for<'o> FnOnce(Part<'f, 'o, I, R, F>) -> Made<'o, R>,
-) -> Vec<R> {
     let length = items.length();
     // The longest inclusive range has one item more than its length.
     let (items, rest) = items.cut(length);
     assert_eq!(rest.length(), 0, "par_map takes at most usize::MAX items");
-    collect(length, |out| run(Part { items, out, f, all }))
+    let (f, all) = (&f, &Loop::new(&suspended.carried));
+    collect(length, |out| {
+        let whole = Part { items, out, f, all };
+        match WorkerThread::get() {
+            Some(current) => whole.split(current),
+            None => whole.run_outside(),
+        }
+    })
 }
 
 /// Items of a map, and the places of their results.
@@ -102,11 +78,12 @@ where
 
     /// Maps the items, and splits them if they exceed one block.
     fn split(self, current: WorkerThread<'_>) -> Made<'o, R> {
-        if self.items.length() > self.all.block() {
+        if self.items.length() > self.all.pace.block() {
             return self.halve(current);
         }
         let mut made = Made::none(self.out);
-        self.all.visit(self.items, |item| made.push((self.f)(item)));
+        let Self { items, f, all, .. } = self;
+        all.carried.run(|| made.extend(items.into_iter().map(f)));
         made
     }
 
@@ -142,7 +119,8 @@ where
         } = self;
         let mut made = Made::none(out);
         let mut from = clock::now();
-        while let Some((rest, end)) = all.work(items, |item| made.push(f(item)), from) {
+        let visit = |made: &mut Made<'o, R>, block: I| made.extend(block.into_iter().map(f));
+        while let Some((rest, end)) = all.work(items, |block| visit(&mut made, block), from) {
             if stop(&rest, end) {
                 made.complete(|out| {
                     finish(Part {

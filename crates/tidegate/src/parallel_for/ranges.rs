@@ -2,7 +2,6 @@
 
 use super::items::ParallelItems;
 use super::items::private::{Piece, Sealed};
-use crate::owned::Storage;
 use std::iter::Chain;
 use std::ops::{Range, RangeInclusive};
 use std::option;
@@ -36,11 +35,16 @@ macro_rules! numbers {
 }
 
 numbers!(
-    usize as usize,
+    u8 as u8,
+    u16 as u16,
     u32 as u32,
     u64 as u64,
+    usize as usize,
+    i8 as u8,
+    i16 as u16,
     i32 as u32,
-    i64 as u64
+    i64 as u64,
+    isize as usize
 );
 
 impl<N> Sealed for Range<N> {}
@@ -50,13 +54,17 @@ where
     Self: Iterator<Item = N>,
 {
     type Item = N;
+    type Storage = ();
     type Piece<'a>
         = Self
     where
         Self: 'a;
 
     #[inline]
-    fn pieces(self, _: &mut Storage<Self>) -> Self {
+    fn pieces<'a>(self, (): &'a mut ()) -> Self
+    where
+        Self: 'a,
+    {
         self
     }
 }
@@ -84,13 +92,17 @@ where
     Range<N>: Iterator<Item = N>,
 {
     type Item = N;
+    type Storage = ();
     type Piece<'a>
         = Inclusive<N>
     where
         Self: 'a;
 
     #[inline]
-    fn pieces(self, _: &mut Storage<Self>) -> Inclusive<N> {
+    fn pieces<'a>(self, (): &'a mut ()) -> Inclusive<N>
+    where
+        Self: 'a,
+    {
         let end = *self.end();
         // The start of an exhausted range is unspecified.
         let (start, last) = if self.is_empty() {
@@ -160,7 +172,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{ParallelItems, Piece, Storage};
+    use super::{ParallelItems, Piece};
     use std::ops::Range;
 
     #[track_caller]
@@ -209,9 +221,7 @@ mod tests {
     #[test]
     fn inclusive_ranges_are_cut_right() {
         let cut = |at| {
-            let (near, far) = (i32::MAX - 2..=i32::MAX)
-                .pieces(&mut Storage::new())
-                .cut(at);
+            let (near, far) = (i32::MAX - 2..=i32::MAX).pieces(&mut ()).cut(at);
             assert_eq!((near.length(), far.length()), (at, 3 - at));
             near.into_iter().chain(far).collect::<Vec<_>>()
         };
@@ -223,7 +233,7 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn all_numbers_are_cut_right() {
-        let (near, far) = (0..=u64::MAX).pieces(&mut Storage::new()).cut(1 << 63);
+        let (near, far) = (0..=u64::MAX).pieces(&mut ()).cut(1 << 63);
         assert_eq!((near.before, near.last), (0..1 << 63, None));
         assert_eq!(
             (&far.before, far.last),
@@ -231,7 +241,7 @@ mod tests {
         );
         assert_eq!(far.length(), 1 << 63);
 
-        let all = (i64::MIN..=i64::MAX).pieces(&mut Storage::new());
+        let all = (i64::MIN..=i64::MAX).pieces(&mut ());
         let (most, last) = all.cut(usize::MAX);
         assert_eq!((most.length(), last.length()), (usize::MAX, 1));
         assert_eq!(last.into_iter().collect::<Vec<_>>(), [i64::MAX]);

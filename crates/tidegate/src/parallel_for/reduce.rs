@@ -1,12 +1,13 @@
-//! Reductions, in a tree over [`MAP_REDUCE_BLOCKS`] blocks. The documentation of [`map_reduce`]
-//! promises the shape of the tree.
+//! Reductions, in a tree over a number of blocks that depends only on the number of items. The
+//! documentation of [`map_reduce`] and [`fold_reduce`] promises the shape of the tree.
 
-use super::BLOCK_TIME;
+use super::Pace;
 use super::items::ParallelItems;
 use super::items::private::Piece;
-use crate::owned::Storage;
+use std::cmp::Ordering;
+use std::iter::{self, Sum};
 use tidegate_core::door::{self, Carried, WorkerThread, carry};
-use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
+use tidegate_policy::tunables::{FOLD_REDUCE_BLOCKS, MAP_REDUCE_BLOCKS};
 use tidegate_sync::clock;
 
 /// Maps each item to a value and reduces the values to one. Returns `None` if there are no items.
@@ -39,84 +40,215 @@ where
     M: Fn(I::Item) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
-    let suspended = carry::carry_unless_visible();
-    let mut storage = Storage::new();
-    let pieces = items.pieces(&mut storage);
-    let (tree, mut blocks) = plan(pieces, &map, &reduce, &suspended.carried)?;
-    if let Some(current) = WorkerThread::get() {
-        return Some(tree.parallel(current, blocks));
-    }
-    door::check_allowed("map_reduce");
-    let count = blocks.count as u64;
-    let from = clock::now();
-    blocks = tree.begin(blocks);
-    let took = clock::now().saturating_sub(from);
-    // Most reductions finish before a sleeping worker would have woken.
-    if took.saturating_mul(count) < BLOCK_TIME {
-        return Some(tree.serial(blocks));
-    }
-    Some(door::outside("map_reduce", move |current| {
-        tree.parallel(current, blocks)
-    }))
+    let mut storage = I::Storage::default();
+    let block = |items: I::Piece<'_>| {
+        let mut items = items.into_iter();
+        let mut all = map(items.next().expect("a block has an item"));
+        for item in items {
+            all = reduce(all, map(item));
+        }
+        all
+    };
+    let blocks = MAP_REDUCE_BLOCKS.default;
+    reduce_blocks(
+        "map_reduce",
+        blocks,
+        items.pieces(&mut storage),
+        &block,
+        &reduce,
+    )
 }
 
-/// Runs [`map_reduce`] on this worker.
-pub(crate) fn map_reduce_on<I, T>(
-    current: WorkerThread<'_>,
-    items: I,
-    map: &(impl Fn(I::Item) -> T + Sync),
-    reduce: &(impl Fn(T, T) -> T + Sync),
-    carried: &Carried,
-) -> Option<T>
+/// Folds the items into accumulators, and merges the accumulators into one. Returns `init()` if
+/// there are no items.
+///
+/// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
+/// uses the pool of the calling task, or the global pool outside of any pool.
+///
+/// The items are cut into at most 32 blocks of equal length, the last of which may be shorter. Each
+/// block has an accumulator of its own, which `init` creates and `fold` adds the items to, from
+/// left to right. The accumulators are merged in a balanced binary tree. So the result is the same
+/// for any number of workers if `merge` is associative, even if it is not commutative. If an item
+/// takes milliseconds, prefer [`map_reduce`], which cuts more blocks.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// let words = ["ebb", "flow", "ebb"];
+/// let counts = tidegate::fold_reduce(
+///     &words,
+///     HashMap::new,
+///     |mut counts, word| {
+///         *counts.entry(*word).or_insert(0) += 1;
+///         counts
+///     },
+///     |mut counts, more| {
+///         for (word, n) in more {
+///             *counts.entry(word).or_insert(0) += n;
+///         }
+///         counts
+///     },
+/// );
+/// assert_eq!(counts["ebb"], 2);
+/// ```
+///
+/// # Panics
+/// If a closure panics, resumes the first panic after all calls that had begun have ended. The
+/// remaining accumulators and items are dropped.
+pub fn fold_reduce<I, A, N, F, M>(items: I, init: N, fold: F, merge: M) -> A
 where
     I: ParallelItems,
-    T: Send,
+    A: Send,
+    N: Fn() -> A + Sync,
+    F: Fn(A, I::Item) -> A + Sync,
+    M: Fn(A, A) -> A + Sync,
 {
-    let mut storage = Storage::new();
-    let (tree, blocks) = plan(items.pieces(&mut storage), map, reduce, carried)?;
-    Some(tree.parallel(current, blocks))
+    let mut storage = I::Storage::default();
+    let block = |items: I::Piece<'_>| {
+        let mut all = init();
+        for item in items {
+            all = fold(all, item);
+        }
+        all
+    };
+    let blocks = FOLD_REDUCE_BLOCKS.default;
+    reduce_blocks(
+        "fold_reduce",
+        blocks,
+        items.pieces(&mut storage),
+        &block,
+        &merge,
+    )
+    .unwrap_or_else(&init)
 }
 
-/// Cuts the items into blocks. Returns `None` if there are no items.
-fn plan<'a, P: Piece, T, M, R>(
+/// Adds up the values that `map` returns for the items.
+///
+/// [`ParallelItems`] lists what `items` may be. The values are added in the order of
+/// [`map_reduce`], so a floating-point sum is the same to the last bit for any number of workers.
+///
+/// ```
+/// let words = ["tide", "gate"];
+/// assert_eq!(tidegate::sum(&words, |word| word.len()), 8);
+/// ```
+///
+/// # Panics
+/// Like [`map_reduce`]. In a build with overflow checks, also if the sum overflows.
+pub fn sum<I, S, M>(items: I, map: M) -> S
+where
+    I: ParallelItems,
+    S: Sum + Send,
+    M: Fn(I::Item) -> S + Sync,
+{
+    let mut storage = I::Storage::default();
+    let block = |items: I::Piece<'_>| items.into_iter().map(&map).sum();
+    let add = |a, b| [a, b].into_iter().sum();
+    let blocks = MAP_REDUCE_BLOCKS.default;
+    reduce_blocks("sum", blocks, items.pieces(&mut storage), &block, &add)
+        .unwrap_or_else(|| iter::empty().sum())
+}
+
+/// Returns the smallest item, or `None` if there are no items. Of several equally small items,
+/// returns the first.
+///
+/// ```
+/// let heights = [1.5, 0.2, 3.1];
+/// assert_eq!(tidegate::min_by(heights, f64::total_cmp), Some(0.2));
+/// ```
+///
+/// # Panics
+/// Like [`map_reduce`].
+pub fn min_by<I, F>(items: I, compare: F) -> Option<I::Item>
+where
+    I: ParallelItems<Item: Send>,
+    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
+{
+    let smaller = |a, b| if compare(&a, &b).is_le() { a } else { b };
+    map_reduce(items, |item| item, smaller)
+}
+
+/// Returns the greatest item, or `None` if there are no items. Of several equally great items,
+/// returns the last.
+///
+/// ```
+/// let words = ["low", "high"];
+/// assert_eq!(tidegate::max_by(&words, |a, b| a.len().cmp(&b.len())), Some(&"high"));
+/// ```
+///
+/// # Panics
+/// Like [`map_reduce`].
+pub fn max_by<I, F>(items: I, compare: F) -> Option<I::Item>
+where
+    I: ParallelItems<Item: Send>,
+    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
+{
+    let greater = |a, b| if compare(&a, &b).is_gt() { a } else { b };
+    map_reduce(items, |item| item, greater)
+}
+
+// The blocks are loops, because the compiler does not inline `&fold` in `Iterator::fold(.., &fold)`:
+// it then moves the accumulator, such as a map, for each item.
+
+/// Reduces the items in a tree over at most `blocks` blocks, whose values `block` returns. Returns
+/// `None` if there are no items. `caller` is the function that the user called.
+pub(crate) fn reduce_blocks<P: Piece, T: Send>(
+    caller: &'static str,
+    blocks: usize,
     items: P,
-    map: &'a M,
-    reduce: &'a R,
-    carried: &'a Carried,
-) -> Option<(Tree<'a, M, R>, Blocks<P, T>)> {
+    block: &(impl Fn(P) -> T + Sync),
+    reduce: &(impl Fn(T, T) -> T + Sync),
+) -> Option<T> {
     if items.length() == 0 {
         return None;
     }
-    let length = items.length().div_ceil(MAP_REDUCE_BLOCKS.default);
-    let blocks = Blocks {
+    let suspended = carry::carry_unless_visible();
+    let length = items.length().div_ceil(blocks);
+    let mut blocks = Blocks {
         count: items.length().div_ceil(length),
-        items,
+        items: Some(items),
         first: None,
     };
     let tree = Tree {
         length,
-        map,
+        block,
         reduce,
-        carried,
+        pace: Pace::new(),
+        carried: &suspended.carried,
     };
-    Some((tree, blocks))
+    if let Some(current) = WorkerThread::get() {
+        return Some(tree.parallel(current, blocks));
+    }
+    door::check_allowed(caller);
+    let begin = clock::now();
+    blocks.first = Some(tree.carried.run(|| tree.next(&mut blocks)));
+    tree.pace.adapt(1, begin, clock::now());
+    // Most reductions finish before a sleeping worker would have woken.
+    if blocks.count <= tree.pace.block() {
+        let count = blocks.count;
+        return Some(tree.carried.run(|| tree.serial(&mut blocks, count)));
+    }
+    let run = move |current: WorkerThread<'_>| tree.parallel(current, blocks);
+    Some(door::outside(caller, run))
 }
 
-struct Tree<'a, M, R> {
+struct Tree<'a, B, R> {
     /// The number of items in a block; the last block may have fewer.
     length: usize,
-    map: &'a M,
+    /// Returns the value of a block.
+    block: &'a B,
     reduce: &'a R,
-    /// The context in which `map` and `reduce` are called.
+    /// How many blocks take about [`BLOCK_TIME`].
+    pace: Pace,
+    /// The context in which `block` and `reduce` are called.
     carried: &'a Carried,
 }
 
 /// Consecutive blocks of a reduction.
 struct Blocks<P, T> {
     count: usize,
-    items: P,
-    /// The value of the first block, if it has been computed; `items` then no longer includes that
-    /// block.
+    /// The items of the blocks that have no value yet. `None` if there are none left.
+    items: Option<P>,
+    /// The value of the first block, if it has been computed.
     first: Option<T>,
 }
 
@@ -124,7 +256,8 @@ impl<P: Piece, T> Blocks<P, T> {
     fn halve(self, length: usize) -> (Self, Self) {
         let near = self.count / 2;
         let left = near - usize::from(self.first.is_some());
-        let (items, rest) = self.items.cut(left * length);
+        let cut = |items: P| items.cut(left * length);
+        let (items, rest) = self.items.map(cut).unzip();
         let far = Self {
             count: self.count - near,
             items: rest,
@@ -139,62 +272,48 @@ impl<P: Piece, T> Blocks<P, T> {
     }
 }
 
-impl<M, R> Tree<'_, M, R> {
-    fn block<P, T>(&self, items: P) -> T
+impl<B, R> Tree<'_, B, R> {
+    /// Returns the value of the first block, and removes the block.
+    fn next<P: Piece, T>(&self, blocks: &mut Blocks<P, T>) -> T
     where
-        P: Piece,
-        M: Fn(P::Item) -> T,
-        R: Fn(T, T) -> T,
+        B: Fn(P) -> T,
     {
-        self.carried.run(|| {
-            let mut items = items.into_iter();
-            let first = items.next().expect("a block has an item");
-            let first = (self.map)(first);
-            items.map(self.map).fold(first, self.reduce)
-        })
-    }
-
-    /// Computes the value of the first block.
-    fn begin<P, T>(&self, blocks: Blocks<P, T>) -> Blocks<P, T>
-    where
-        P: Piece,
-        M: Fn(P::Item) -> T,
-        R: Fn(T, T) -> T,
-    {
-        let length = self.length.min(blocks.items.length());
-        let (now, items) = blocks.items.cut(length);
-        let first = Some(self.block(now));
-        Blocks {
-            items,
-            first,
-            ..blocks
+        if let Some(value) = blocks.first.take() {
+            return value;
         }
+        let items = blocks.items.take().expect("a block is left");
+        let length = self.length.min(items.length());
+        let (block, rest) = items.cut(length);
+        blocks.items = Some(rest);
+        (self.block)(block)
     }
 
-    fn serial<P, T>(&self, blocks: Blocks<P, T>) -> T
+    /// Reduces the first `count` blocks, and removes them.
+    fn serial<P: Piece, T>(&self, blocks: &mut Blocks<P, T>, count: usize) -> T
     where
-        P: Piece,
-        M: Fn(P::Item) -> T,
+        B: Fn(P) -> T,
         R: Fn(T, T) -> T,
     {
-        if blocks.count == 1 {
-            return blocks.first.unwrap_or_else(|| self.block(blocks.items));
+        if count == 1 {
+            return self.next(blocks);
         }
-        let (left, right) = blocks.halve(self.length);
-        let left = self.serial(left);
-        let right = self.serial(right);
-        self.carried.run(|| (self.reduce)(left, right))
+        let left = self.serial(blocks, count / 2);
+        let right = self.serial(blocks, count - count / 2);
+        (self.reduce)(left, right)
     }
 
-    fn parallel<P, T>(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T
+    /// Reduces the blocks. A worker reduces as many as take about [`BLOCK_TIME`] without a fork.
+    fn parallel<P: Piece, T: Send>(&self, current: WorkerThread<'_>, mut blocks: Blocks<P, T>) -> T
     where
-        P: Piece,
-        T: Send,
-        M: Fn(P::Item) -> T + Sync,
+        B: Fn(P) -> T + Sync,
         R: Fn(T, T) -> T + Sync,
     {
-        if blocks.count == 1 {
-            return blocks.first.unwrap_or_else(|| self.block(blocks.items));
+        let count = blocks.count;
+        if count <= self.pace.block() {
+            let begin = clock::now();
+            let value = self.carried.run(|| self.serial(&mut blocks, count));
+            self.pace.adapt(count, begin, clock::now());
+            return value;
         }
         let (left, right) = blocks.halve(self.length);
         let (left, right) = current.join_running(

@@ -2,7 +2,6 @@
 
 use super::items::ParallelItems;
 use super::items::private::{Piece, Sealed};
-use crate::owned::Storage;
 
 macro_rules! borrowed {
     ($($items:ty $(, const $length:ident)?);*) => {$(
@@ -10,13 +9,17 @@ macro_rules! borrowed {
 
         impl<'s, T: Sync $(, const $length: usize)?> ParallelItems for &'s $items {
             type Item = &'s T;
+            type Storage = ();
             type Piece<'a>
                 = &'s [T]
             where
                 Self: 'a;
 
             #[inline]
-            fn pieces(self, _: &mut Storage<Self>) -> &'s [T] {
+            fn pieces<'a>(self, _: &'a mut ()) -> &'s [T]
+            where
+                Self: 'a,
+            {
                 self
             }
         }
@@ -25,13 +28,17 @@ macro_rules! borrowed {
 
         impl<'s, T: Send $(, const $length: usize)?> ParallelItems for &'s mut $items {
             type Item = &'s mut T;
+            type Storage = ();
             type Piece<'a>
                 = &'s mut [T]
             where
                 Self: 'a;
 
             #[inline]
-            fn pieces(self, _: &mut Storage<Self>) -> &'s mut [T] {
+            fn pieces<'a>(self, _: &'a mut ()) -> &'s mut [T]
+            where
+                Self: 'a,
+            {
                 self
             }
         }

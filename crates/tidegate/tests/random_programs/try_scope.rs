@@ -47,7 +47,7 @@ pub fn run(world: &World, inside: &TryScope) -> u64 {
         // If all tasks have begun before, nothing is cut short.
         Ok(Ok(())) if matches!(inside.stop, Some(Stop::Cancel(_))) => CAUGHT,
         Ok(Ok(())) => sum.into_inner(),
-        Ok(Err(Cancelled)) => CAUGHT,
+        Ok(Err(_)) => CAUGHT,
         Err(payload) => {
             world.ledger.caught(inside.catch, payload);
             CAUGHT

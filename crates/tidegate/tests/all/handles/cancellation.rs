@@ -7,21 +7,12 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 use tidegate::{
-    CancelToken, Cancelled, Pool, TaskLocal, TryScope, check_cancelled, interval, shield,
+    CancelToken, Cancelled, Pool, TaskLocal, TryError, TryScope, check_cancelled, interval, shield,
     try_for_each, try_join, try_scope, with_deadline,
 };
 
-#[derive(Debug, PartialEq)]
-enum Stop {
-    Cancelled,
-    Failed(u32),
-}
-
-impl From<Cancelled> for Stop {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
+/// The error of a call whose closures return a number as their error.
+type Stop = TryError<u32>;
 
 fn cancelled() -> CancelToken {
     let token = CancelToken::new();
@@ -123,7 +114,7 @@ fn first_error_cancels_the_rest_of_a_scope() {
                     scope.spawn(move |_| {
                         let _counts = counts;
                         ran.fetch_add(1, Ordering::Relaxed);
-                        Err(Stop::Failed(n))
+                        Err(n)
                     });
                 }
                 Ok(())
@@ -143,7 +134,7 @@ fn error_of_the_body_cancels_its_tasks() {
         let result: Result<(), Stop> = pool.install(|| {
             try_scope(|scope| {
                 scope.spawn(|_| Ok(_ = ran.fetch_add(1, Ordering::Relaxed)));
-                Err(Stop::Failed(3))
+                Err(3)
             })
         });
         assert_eq!(result, Err(Stop::Failed(3)));
@@ -168,7 +159,7 @@ fn complete_scope_returns_its_value() {
         // No task is left to skip: all had begun before this call.
         let result = try_scope(|scope| {
             scope.cancel();
-            Ok::<_, Stop>(8)
+            Ok::<_, u32>(8)
         });
         assert_eq!(result, Ok(8));
     });
@@ -188,7 +179,7 @@ fn panic_in_a_scope_cancels_the_rest() {
                             panic!("ebb")
                         });
                     }
-                    Ok::<_, Stop>(())
+                    Ok::<_, u32>(())
                 })
             })
         };
@@ -206,20 +197,17 @@ fn nested_scopes_stop_with_their_parent() {
         let result: Result<(), Stop> = pool.install(|| {
             try_scope(|outer| {
                 outer.spawn(|_| {
-                    let result: Result<(), Stop> = try_scope(|_| {
+                    let result: Result<(), _> = try_scope(|_| {
                         gate.open();
-                        while check_cancelled().is_ok() {
-                            std::thread::yield_now();
-                        }
-                        Err(Stop::Cancelled)
+                        spin_until_cancelled()
                     });
-                    assert_eq!(result, Err(Stop::Cancelled));
+                    assert_eq!(result, Err(TryError::Failed(Cancelled)));
                     inner_stopped.fetch_add(1, Ordering::Relaxed);
                     Ok(())
                 });
                 outer.spawn(|_| {
                     gate.wait();
-                    Err(Stop::Failed(1))
+                    Err(1)
                 });
                 Ok(())
             })
@@ -233,29 +221,29 @@ fn nested_scopes_stop_with_their_parent() {
 #[test]
 fn failed_child_leaves_its_parent_alone() {
     watched(|| {
-        let result: Result<u32, Stop> = try_scope(|_| {
-            let inner: Result<(), Stop> = try_scope(|_| Err(Stop::Failed(1)));
+        let result = try_scope(|_| {
+            let inner: Result<(), Stop> = try_scope(|_| Err(1));
             assert_eq!(inner, Err(Stop::Failed(1)));
             check_cancelled()?;
             Ok(7)
         });
-        assert_eq!(result, Ok(7));
+        assert_eq!(result, Ok::<_, TryError<Cancelled>>(7));
     });
 }
 
 #[test]
 fn deadline_stops_nested_work() {
     watched(|| {
-        let result: Result<(), Stop> = with_deadline(Duration::from_millis(1), || {
+        let result = with_deadline(Duration::from_millis(1), || {
             try_scope(|scope| {
                 scope.spawn(|_| {
                     let (a, b) = tidegate::join(spin_until_cancelled, spin_until_cancelled);
-                    Ok(a.and(b)?)
+                    a.and(b)
                 });
                 Ok(())
             })
         });
-        assert_eq!(result, Err(Stop::Cancelled));
+        assert_eq!(result.map_err(TryError::into_inner), Err(Cancelled));
     });
 }
 
@@ -299,7 +287,7 @@ fn loop_stops_at_its_first_error() {
                 visits.fetch_add(1, Ordering::Relaxed);
                 // Each item takes long enough to form a block of its own.
                 std::thread::sleep(Duration::from_micros(50));
-                if n == 3 { Err(Stop::Failed(n)) } else { Ok(()) }
+                if n == 3 { Err(n) } else { Ok(()) }
             })
         });
         assert_eq!(result, Err(Stop::Failed(3)));
@@ -315,16 +303,14 @@ fn nested_work_of_a_loop_stops_at_its_first_error() {
         let barrier = Barrier::new(2);
         let visit = |n: u32| {
             barrier.wait();
-            match n {
-                0 => Err(Stop::Failed(0)),
-                _ => {
-                    let (a, b) = tidegate::join(spin_until_cancelled, spin_until_cancelled);
-                    Ok(a.and(b)?)
-                }
+            if n == 0 {
+                return Err("ebb");
             }
+            let (a, b) = tidegate::join(spin_until_cancelled, spin_until_cancelled);
+            a.and(b).map_err(|Cancelled| "flow")
         };
         let result = pool(2).install(|| try_for_each(0..2_u32, visit));
-        assert_eq!(result, Err(Stop::Failed(0)));
+        assert_eq!(result, Err(TryError::Failed("ebb")));
     });
 }
 
@@ -332,7 +318,7 @@ fn nested_work_of_a_loop_stops_at_its_first_error() {
 fn panic_stops_a_loop() {
     watched(|| {
         let visits = AtomicUsize::new(0);
-        let visit = |_| -> Result<(), Stop> {
+        let visit = |_| -> Result<(), u32> {
             visits.fetch_add(1, Ordering::Relaxed);
             panic!("ebb")
         };
@@ -348,7 +334,7 @@ fn loop_sees_its_callers_token() {
         let visits = AtomicUsize::new(0);
         let visit = |_| {
             visits.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, Stop>(())
+            Ok::<_, u32>(())
         };
         let result = cancelled().run(|| try_for_each(0..100_u32, visit));
         assert_eq!(result, Err(Stop::Cancelled));
@@ -366,7 +352,7 @@ fn loop_sees_its_callers_token() {
 #[test]
 fn panic_in_a_loop_is_resumed() {
     watched(|| {
-        let panics = || try_for_each(0..100_u32, |_| -> Result<(), Stop> { panic!("ebb") });
+        let panics = || try_for_each(0..100_u32, |_| -> Result<(), u32> { panic!("ebb") });
         let ended = catch_unwind(AssertUnwindSafe(panics));
         assert_eq!(ended.unwrap_err().downcast_ref(), Some(&"ebb"));
     });
@@ -418,16 +404,16 @@ fn dropped_pool_waits_for_cancelled_tasks() {
         let (ended, has_ended) = channel();
         drop(token.run(|| {
             pool.spawn(move || {
-                let result: Result<(), Stop> = try_scope(|scope| {
-                    scope.spawn(|_| Ok(spin_until_cancelled()?));
+                let result = try_scope(|scope| {
+                    scope.spawn(|_| spin_until_cancelled());
                     Ok(())
                 });
-                ended.send(result).unwrap();
+                ended.send(result.map_err(TryError::into_inner)).unwrap();
             })
         }));
         token.cancel();
         drop(pool);
-        assert_eq!(has_ended.try_recv(), Ok(Err(Stop::Cancelled)));
+        assert_eq!(has_ended.try_recv(), Ok(Err(Cancelled)));
     });
 }
 
@@ -436,7 +422,7 @@ fn dropped_pool_waits_for_cancelled_tasks() {
 #[test]
 fn long_chains_of_tasks_keep_their_context_small() {
     static LEFT: TaskLocal<u32> = TaskLocal::new();
-    fn next(scope: &TryScope<'_, '_, Stop>, left: u32) {
+    fn next(scope: &TryScope<'_, '_, u32>, left: u32) {
         scope.spawn(move |scope| {
             if left > 0 {
                 LEFT.scope(left, || next(scope, left - 1));
@@ -445,7 +431,7 @@ fn long_chains_of_tasks_keep_their_context_small() {
         });
     }
     watched(|| {
-        let chain = |scope: &TryScope<'_, '_, Stop>| {
+        let chain = |scope: &TryScope<'_, '_, u32>| {
             next(scope, 100_000);
             Ok(())
         };
@@ -456,13 +442,13 @@ fn long_chains_of_tasks_keep_their_context_small() {
 #[test]
 fn task_keeps_the_deadline_of_its_spawner() {
     watched(|| {
-        let result: Result<(), Stop> = try_scope(|scope| {
+        let result = try_scope(|scope| {
             with_deadline(Duration::from_millis(1), || {
-                scope.spawn(|_| Ok(spin_until_cancelled()?));
+                scope.spawn(|_| spin_until_cancelled());
             });
             Ok(())
         });
-        assert_eq!(result, Err(Stop::Cancelled));
+        assert_eq!(result.map_err(TryError::into_inner), Err(Cancelled));
     });
 }
 
@@ -474,7 +460,7 @@ fn a_thread_outside_spawns_into_the_scopes_token() {
                 s.spawn(|| {
                     scope.spawn(|_| {
                         assert!(CancelToken::current().is_some());
-                        Err(Stop::Failed(2))
+                        Err(2)
                     });
                 });
             });

@@ -1,5 +1,7 @@
 //! Loops, reductions, sorts and streams.
 
+mod early;
+mod folds;
 mod items;
 mod ranges;
 mod sort;
