@@ -27,12 +27,10 @@ use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 ///
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended.
-pub fn try_for_each<I, E, F>(items: I, f: F) -> Result<(), TryError<E>>
-where
-    I: ParallelItems,
-    E: Send,
-    F: Fn(I::Item) -> Result<(), E> + Sync,
-{
+pub fn try_for_each<I: ParallelItems, E: Send>(
+    items: I,
+    f: impl Fn(I::Item) -> Result<(), E> + Sync,
+) -> Result<(), TryError<E>> {
     let mut storage = I::Storage::default();
     let attempt = Attempt::new();
     let visit = |(): &mut (), block: I::Piece<'_>| _ = attempt.run_each(block, &f);
@@ -57,13 +55,10 @@ where
 ///
 /// # Panics
 /// Like [`try_for_each`].
-pub fn try_par_map<I, R, E, F>(items: I, f: F) -> Result<Vec<R>, TryError<E>>
-where
-    I: ParallelItems,
-    R: Send,
-    E: Send,
-    F: Fn(I::Item) -> Result<R, E> + Sync,
-{
+pub fn try_par_map<I: ParallelItems, R: Send, E: Send>(
+    items: I,
+    f: impl Fn(I::Item) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, TryError<E>> {
     let mut storage = I::Storage::default();
     let attempt = Attempt::new();
     let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
@@ -95,14 +90,11 @@ where
 ///
 /// # Panics
 /// Like [`try_for_each`], also for `reduce`.
-pub fn try_map_reduce<I, T, E, M, R>(items: I, map: M, reduce: R) -> Result<Option<T>, TryError<E>>
-where
-    I: ParallelItems,
-    T: Send,
-    E: Send,
-    M: Fn(I::Item) -> Result<T, E> + Sync,
-    R: Fn(T, T) -> T + Sync,
-{
+pub fn try_map_reduce<I: ParallelItems, T: Send, E: Send>(
+    items: I,
+    map: impl Fn(I::Item) -> Result<T, E> + Sync,
+    reduce: impl Fn(T, T) -> T + Sync,
+) -> Result<Option<T>, TryError<E>> {
     let mut storage = I::Storage::default();
     let attempt = Attempt::new();
     let block = |items: I::Piece<'_>| {

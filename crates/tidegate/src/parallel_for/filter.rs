@@ -19,12 +19,10 @@ use super::visit_blocks;
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. The values
 /// made by then and the remaining items are dropped.
-pub fn filter_map<I, R, F>(items: I, f: F) -> Vec<R>
-where
-    I: ParallelItems,
-    R: Send,
-    F: Fn(I::Item) -> Option<R> + Sync,
-{
+pub fn filter_map<I: ParallelItems, R: Send>(
+    items: I,
+    f: impl Fn(I::Item) -> Option<R> + Sync,
+) -> Vec<R> {
     let mut storage = I::Storage::default();
     let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
         out.extend(block.into_iter().filter_map(&f));

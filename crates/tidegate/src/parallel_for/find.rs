@@ -24,11 +24,10 @@ use tidegate_sync::lock::Mutex;
 /// # Panics
 /// If `is_it` panics, resumes the first panic after all calls that had begun have ended, even if an
 /// item has been found.
-pub fn find_any<I, F>(items: I, is_it: F) -> Option<I::Item>
-where
-    I: ParallelItems<Item: Send>,
-    F: Fn(&I::Item) -> bool + Sync,
-{
+pub fn find_any<I: ParallelItems<Item: Send>>(
+    items: I,
+    is_it: impl Fn(&I::Item) -> bool + Sync,
+) -> Option<I::Item> {
     first_found("find_any", items, |item| is_it(&item).then_some(item))
 }
 
@@ -65,11 +64,10 @@ pub fn all<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bo
 ///
 /// # Panics
 /// Like [`find_any`].
-pub fn position_any<I, F>(items: I, f: F) -> Option<usize>
-where
-    I: ParallelItems,
-    F: Fn(I::Item) -> bool + Sync,
-{
+pub fn position_any<I: ParallelItems>(
+    items: I,
+    f: impl Fn(I::Item) -> bool + Sync,
+) -> Option<usize> {
     let items = enumerate(items);
     first_found("position_any", items, |(i, item)| f(item).then_some(i))
 }

@@ -95,14 +95,12 @@ where
 /// # Panics
 /// If a closure panics, resumes the first panic after all calls that had begun have ended. The
 /// remaining accumulators and items are dropped.
-pub fn fold_reduce<I, A, N, F, M>(items: I, init: N, fold: F, merge: M) -> A
-where
-    I: ParallelItems,
-    A: Send,
-    N: Fn() -> A + Sync,
-    F: Fn(A, I::Item) -> A + Sync,
-    M: Fn(A, A) -> A + Sync,
-{
+pub fn fold_reduce<I: ParallelItems, A: Send>(
+    items: I,
+    init: impl Fn() -> A + Sync,
+    fold: impl Fn(A, I::Item) -> A + Sync,
+    merge: impl Fn(A, A) -> A + Sync,
+) -> A {
     let mut storage = I::Storage::default();
     let block = |items: I::Piece<'_>| {
         let mut all = init();
@@ -134,12 +132,7 @@ where
 ///
 /// # Panics
 /// Like [`map_reduce`]. In a build with overflow checks, also if the sum overflows.
-pub fn sum<I, S, M>(items: I, map: M) -> S
-where
-    I: ParallelItems,
-    S: Sum + Send,
-    M: Fn(I::Item) -> S + Sync,
-{
+pub fn sum<I: ParallelItems, S: Sum + Send>(items: I, map: impl Fn(I::Item) -> S + Sync) -> S {
     let mut storage = I::Storage::default();
     let block = |items: I::Piece<'_>| items.into_iter().map(&map).sum();
     let add = |a, b| [a, b].into_iter().sum();
@@ -158,11 +151,10 @@ where
 ///
 /// # Panics
 /// Like [`map_reduce`].
-pub fn min_by<I, F>(items: I, compare: F) -> Option<I::Item>
-where
-    I: ParallelItems<Item: Send>,
-    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
-{
+pub fn min_by<I: ParallelItems<Item: Send>>(
+    items: I,
+    compare: impl Fn(&I::Item, &I::Item) -> Ordering + Sync,
+) -> Option<I::Item> {
     let smaller = |a, b| if compare(&a, &b).is_le() { a } else { b };
     map_reduce(items, |item| item, smaller)
 }
@@ -177,11 +169,10 @@ where
 ///
 /// # Panics
 /// Like [`map_reduce`].
-pub fn max_by<I, F>(items: I, compare: F) -> Option<I::Item>
-where
-    I: ParallelItems<Item: Send>,
-    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
-{
+pub fn max_by<I: ParallelItems<Item: Send>>(
+    items: I,
+    compare: impl Fn(&I::Item, &I::Item) -> Ordering + Sync,
+) -> Option<I::Item> {
     let greater = |a, b| if compare(&a, &b).is_gt() { a } else { b };
     map_reduce(items, |item| item, greater)
 }
