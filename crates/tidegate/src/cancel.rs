@@ -1,7 +1,7 @@
 //! Cancellation: tokens, and functions that stop when their token is cancelled.
 //!
 //! A token is a task-local value ([`crate::task_local`]), so the tree of tokens is the tree of
-//! scopes: [`try_scope`](fn@try_scope) and [`try_for_each`] make a child of the caller's token, and
+//! scopes: [`try_scope`](fn@try_scope) and the `try` loops make a child of the caller's token, and
 //! everything below sees it. Cancelling sets one flag. A check reads the flags of the token and of
 //! all its ancestors.
 

@@ -21,7 +21,7 @@
 //!    [`fold_reduce`] combine values in a tree whose shape depends only on the number of items, so
 //!    a floating-point sum is the same for any number of workers. [`find_any`] and [`any`] end
 //!    early. [`sort_unstable`] sorts a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
-//!    say what to loop over. [`stream`] maps an iterator of any length and returns the results in
+//!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results in
 //!    order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that

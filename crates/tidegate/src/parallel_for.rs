@@ -77,13 +77,18 @@ impl Loop {
     }
 
     /// Visits one block, starting at the time `from`. Returns the remaining items and the time at
-    /// which the block ended.
-    fn work<P: Piece>(&self, items: P, visit: impl FnOnce(P), from: u64) -> Option<(P, u64)> {
+    /// which the block ended, unless `visit` returned false.
+    fn work<P: Piece>(
+        &self,
+        items: P,
+        visit: impl FnOnce(P) -> bool,
+        from: u64,
+    ) -> Option<(P, u64)> {
         let length = self.pace.block().min(items.length());
         let (now, rest) = items.cut(length);
         let done = now.length();
-        self.carried.run(|| visit(now));
-        if rest.length() == 0 {
+        let goes_on = self.carried.run(|| visit(now));
+        if !goes_on || rest.length() == 0 {
             return None;
         }
         let end = clock::now();
@@ -112,7 +117,7 @@ impl<R: Send> Output for Vec<R> {
 fn split<P: Piece, O: Output>(
     current: WorkerThread<'_>,
     items: P,
-    visit: &(impl Fn(&mut O, P) + Sync),
+    visit: &(impl Fn(&mut O, P) -> bool + Sync),
     all: &Loop,
 ) -> O {
     if items.length() > all.pace.block() {
@@ -126,7 +131,7 @@ fn split<P: Piece, O: Output>(
 fn halve<P: Piece, O: Output>(
     current: WorkerThread<'_>,
     items: P,
-    visit: &(impl Fn(&mut O, P) + Sync),
+    visit: &(impl Fn(&mut O, P) -> bool + Sync),
     all: &Loop,
 ) -> O {
     let half = items.length().div_ceil(2);
@@ -143,7 +148,7 @@ fn halve<P: Piece, O: Output>(
 fn work_off<P: Piece, O: Output>(
     current: WorkerThread<'_>,
     items: P,
-    visit: &(impl Fn(&mut O, P) + Sync),
+    visit: &(impl Fn(&mut O, P) -> bool + Sync),
     all: &Loop,
 ) -> O {
     // Pushing the far half takes the slow path, which answers the signal.
@@ -156,7 +161,7 @@ fn work_off<P: Piece, O: Output>(
 /// Then calls `finish` with these items.
 fn work_until<P: Piece, O: Output>(
     mut items: P,
-    visit: &impl Fn(&mut O, P),
+    visit: &impl Fn(&mut O, P) -> bool,
     all: &Loop,
     stop: impl Fn(&P, u64) -> bool,
     finish: impl FnOnce(P) -> O,
@@ -195,17 +200,20 @@ fn work_until<P: Piece, O: Output>(
 /// visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
     let mut storage = I::Storage::default();
-    let visit = |(): &mut (), block: I::Piece<'_>| block.into_iter().for_each(&f);
+    let visit = |(): &mut (), block: I::Piece<'_>| {
+        block.into_iter().for_each(&f);
+        true
+    };
     visit_blocks("for_each", items.pieces(&mut storage), &visit);
 }
 
-/// Calls `visit` with all items in blocks, in the pool of the calling task or in the global pool.
+/// Calls `visit` with all items in blocks, until it returns false, in the pool of the calling task or in the global pool.
 /// `caller` is the function that the user called. A loop from outside starts on the caller alone,
 /// because most loops finish before a sleeping worker would have woken.
 pub(crate) fn visit_blocks<P: Piece, O: Output>(
     caller: &'static str,
     items: P,
-    visit: &(impl Fn(&mut O, P) + Sync),
+    visit: &(impl Fn(&mut O, P) -> bool + Sync),
 ) -> O {
     if items.length() == 0 {
         return O::default();

@@ -1,4 +1,4 @@
-//! What the tasks of a call share that stops at the first error.
+//! The state shared by the tasks of a call that stops at its first error.
 
 use super::token::{CancelToken, child_of_current};
 use super::{Cancelled, TryError};
@@ -10,7 +10,7 @@ pub(super) struct Attempt<E> {
     /// A child of the caller's token, which the first error or panic cancels.
     pub(super) token: CancelToken,
     first_error: Mutex<Option<E>>,
-    /// Whether something was left out because the token was cancelled.
+    /// Whether a task or an item was skipped because the token was cancelled.
     was_cut_short: AtomicBool,
 }
 
@@ -44,8 +44,8 @@ impl<E> Attempt<E> {
         None
     }
 
-    /// Calls `f` with each item until the token is cancelled, which an error of `f` does. Returns
-    /// `None` if some items were left out.
+    /// Calls `f` with each item until `f` fails or the token itself is cancelled. Returns `None` if
+    /// it stopped early.
     pub(super) fn run_each<T>(
         &self,
         items: impl IntoIterator<Item = T>,

@@ -24,10 +24,14 @@ impl From<Cancelled> for io::Error {
 
 /// The error of a function that stops at the first error of its closures.
 ///
-/// `?` converts a `TryError<io::Error>` to [`io::Error`], a `TryError<Cancelled>` to [`Cancelled`],
-/// a `TryError<TryError<E>>`, which nested calls return, to `TryError<E>`, and any `TryError` whose
-/// `E` can be printed to `Box<dyn Error>`. If your own error type implements `From<Cancelled>`, use
-/// [`into_inner`](Self::into_inner).
+/// `?` converts
+/// * a `TryError<io::Error>` to [`io::Error`];
+/// * a `TryError<Cancelled>` to [`Cancelled`];
+/// * a `TryError<TryError<E>>`, which nested calls return, to `TryError<E>`;
+/// * any `TryError<E>` to `Box<dyn Error>` if `E` implements `Debug` and `Display`. The source of
+///   `E`, and downcasts to `E`, are then out of reach.
+///
+/// If your error type implements `From<Cancelled>`, `map_err(TryError::into_inner)` returns it.
 ///
 /// ```
 /// use tidegate::{TryError, try_for_each};

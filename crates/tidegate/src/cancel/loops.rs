@@ -33,7 +33,7 @@ pub fn try_for_each<I: ParallelItems, E: Send>(
 ) -> Result<(), TryError<E>> {
     let mut storage = I::Storage::default();
     let attempt = Attempt::new();
-    let visit = |(): &mut (), block: I::Piece<'_>| _ = attempt.run_each(block, &f);
+    let visit = |(): &mut (), block: I::Piece<'_>| attempt.run_each(block, &f).is_some();
     let items = items.pieces(&mut storage);
     attempt
         .token
@@ -62,10 +62,11 @@ pub fn try_par_map<I: ParallelItems, R: Send, E: Send>(
     let mut storage = I::Storage::default();
     let attempt = Attempt::new();
     let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
-        attempt.run_each(block, |item| {
+        let push = |item| {
             out.push(f(item)?);
             Ok(())
-        });
+        };
+        attempt.run_each(block, push).is_some()
     };
     let items = items.pieces(&mut storage);
     let results = attempt
@@ -80,7 +81,8 @@ pub fn try_par_map<I: ParallelItems, R: Send, E: Send>(
 /// The values are combined in the order of [`map_reduce`](crate::map_reduce).
 ///
 /// ```
-/// let sum = |texts: &[&str]| tidegate::try_map_reduce(texts, |text| text.parse::<u32>(), |a, b| a + b);
+/// let number = |text: &&str| text.parse::<u32>();
+/// let sum = |texts: &[&str]| tidegate::try_map_reduce(texts, number, |a, b| a + b);
 /// assert_eq!(sum(&["6", "7"]), Ok(Some(13)));
 /// assert!(sum(&["6", "seven"]).is_err());
 /// ```
@@ -109,7 +111,10 @@ pub fn try_map_reduce<I: ParallelItems, T: Send, E: Send>(
         })?;
         value
     };
-    let merge = |a: Option<T>, b: Option<T>| Some(reduce(a?, b?));
+    let merge = |a: Option<T>, b: Option<T>| {
+        let (a, b) = (a?, b?);
+        attempt.run(|| Ok(reduce(a, b)))
+    };
     let (items, blocks) = (items.pieces(&mut storage), MAP_REDUCE_BLOCKS.default);
     let reduced = || reduce_blocks("try_map_reduce", blocks, items, &block, &merge);
     let value = attempt.token.run(reduced).flatten();

@@ -18,8 +18,8 @@ static TOKEN: TaskLocal<Option<CancelToken>> = TaskLocal::new();
 /// only when it checks its token.
 ///
 /// A token applies to everything that is forked, spawned or awaited inside [`run`](Self::run).
-/// There, [`try_join`](crate::try_join), [`try_scope`](fn@crate::try_scope),
-/// [`try_for_each`](crate::try_for_each) and its kin, and intervals stop when the token is cancelled: closures
+/// There, the `try` functions, such as [`try_join`](crate::try_join) and
+/// [`try_for_each`](crate::try_for_each), and intervals stop when the token is cancelled: closures
 /// that have not begun are dropped. Other functions, such as [`join`](crate::join()), ignore the
 /// token, because they must return results. A long task calls [`check_cancelled`] from time to
 /// time.
@@ -284,8 +284,8 @@ pub fn check_cancelled() -> Result<(), Cancelled> {
 
 /// Runs `f` under a child of the caller's token that is cancelled after `limit`.
 ///
-/// This stops functions whose names begin with `try`, intervals, and tasks that call
-/// [`check_cancelled`]. It does not stop plain loops such as [`for_each`](crate::for_each) or
+/// This stops the `try` functions, intervals, and tasks that call [`check_cancelled`]. It does not
+/// stop plain loops such as [`for_each`](crate::for_each) or
 /// [`join`](crate::join()), which must return their results: use
 /// [`try_for_each`](crate::try_for_each) or [`try_par_map`](crate::try_par_map).
 ///

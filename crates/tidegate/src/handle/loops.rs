@@ -2,8 +2,14 @@
 
 use super::Pool;
 use crate::parallel_for::{self, ParallelItems};
+use tidegate_core::door;
 
 impl Pool {
+    /// Runs `f` in the pool: on the caller's stack if the pool has a free slot.
+    fn enter<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        door::inside(self, |_, carried| carried.run(f))
+    }
+
     /// Like [`for_each`](crate::for_each), in this pool.
     ///
     /// ```
@@ -17,7 +23,7 @@ impl Pool {
     /// # Panics
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        self.install(|| parallel_for::for_each(items, &f));
+        self.enter(|| parallel_for::for_each(items, &f));
     }
 
     /// Like [`par_map`](crate::par_map), in this pool.
@@ -35,7 +41,7 @@ impl Pool {
         items: I,
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
-        self.install(|| parallel_for::par_map(items, &f))
+        self.enter(|| parallel_for::par_map(items, &f))
     }
 
     /// Like [`map_reduce`](crate::map_reduce), in this pool.
@@ -55,6 +61,6 @@ impl Pool {
         map: impl Fn(I::Item) -> T + Sync,
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
-        self.install(|| parallel_for::map_reduce(items, &map, &reduce))
+        self.enter(|| parallel_for::map_reduce(items, &map, &reduce))
     }
 }

@@ -1,11 +1,11 @@
-//! Items with their numbers, pairs of items, and neighbours.
+//! Items with their indices, pairs of items, and windows.
 
 use super::items::ParallelItems;
 use super::items::private::{Piece, Sealed};
 use std::iter::Zip;
 use std::slice;
 
-/// Numbers the items, for [`for_each`](crate::for_each) and all other loops.
+/// Pairs each item with its index, for [`for_each`](crate::for_each) and all other loops.
 ///
 /// ```
 /// use tidegate::{chunks_mut, enumerate, for_each};
@@ -20,7 +20,8 @@ pub fn enumerate<I: ParallelItems>(items: I) -> impl ParallelItems<Item = (usize
 }
 
 /// Pairs the items of `a` with those of `b`, for [`for_each`](crate::for_each) and all other loops.
-/// If one has more items, the rest is not visited.
+/// Stops at the end of the shorter one. If the longer one owns its items, the rest are dropped before
+/// the loop begins.
 ///
 /// ```
 /// use tidegate::{for_each, zip};
@@ -37,8 +38,8 @@ pub fn zip<A: ParallelItems, B: ParallelItems>(
     Pairs(a, b)
 }
 
-/// Returns all runs of `size` neighbours in a slice, for [`for_each`](crate::for_each) and all
-/// other loops. They overlap, like those of [`slice::windows`].
+/// Returns all windows of `size` consecutive items, for [`for_each`](crate::for_each) and all other
+/// loops. They overlap, like those of [`slice::windows`]. A slice shorter than `size` has none.
 ///
 /// ```
 /// let heights = [1, 4, 2, 2];
@@ -131,7 +132,7 @@ impl<T: Sync> Piece for Windows<'_, T> {
 
     fn cut(self, at: usize) -> (Self, Self) {
         let Self { slice, size } = self;
-        let end = slice.len().min(at + size - 1);
+        let end = slice.len().min(at + (size - 1));
         let (near, far) = (&slice[..end], &slice[at..]);
         (Self { slice: near, size }, Self { slice: far, size })
     }

@@ -26,6 +26,7 @@ pub fn filter_map<I: ParallelItems, R: Send>(
     let mut storage = I::Storage::default();
     let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
         out.extend(block.into_iter().filter_map(&f));
+        true
     };
     visit_blocks("filter_map", items.pieces(&mut storage), &visit)
 }

@@ -5,11 +5,10 @@ use super::{enumerate, visit_blocks};
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::lock::Mutex;
 
-/// Returns an item for which `is_it` returns true, or `None` if there is none. If there are
+/// Returns an item for which `predicate` returns true, or `None` if there is none. If there are
 /// several, returns any of them.
 ///
-/// Once an item has been found, the other workers finish their current blocks of items, which
-/// usually take a few microseconds.
+/// Once an item has been found, the other workers stop before their next items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
 /// uses the pool of the calling task, or the global pool outside of any pool. It wakes no worker
@@ -22,13 +21,13 @@ use tidegate_sync::lock::Mutex;
 /// ```
 ///
 /// # Panics
-/// If `is_it` panics, resumes the first panic after all calls that had begun have ended, even if an
+/// If `predicate` panics, resumes the first panic after all calls that had begun have ended, even if an
 /// item has been found.
 pub fn find_any<I: ParallelItems<Item: Send>>(
     items: I,
-    is_it: impl Fn(&I::Item) -> bool + Sync,
+    predicate: impl Fn(&I::Item) -> bool + Sync,
 ) -> Option<I::Item> {
-    first_found("find_any", items, |item| is_it(&item).then_some(item))
+    first_found("find_any", items, |item| predicate(&item).then_some(item))
 }
 
 /// Returns whether `f` returns true for at least one item. Ends early like [`find_any`].
@@ -55,8 +54,8 @@ pub fn all<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bo
     first_found("all", items, |item| (!f(item)).then_some(())).is_none()
 }
 
-/// Returns the number of an item for which `f` returns true, counted from 0, or `None` if there is
-/// none. If there are several, returns the number of any of them. Ends early like [`find_any`].
+/// Returns the index of an item for which `f` returns true, or `None` if there is none. If there are
+/// several, returns the index of any of them. Ends early like [`find_any`].
 ///
 /// ```
 /// assert_eq!(tidegate::position_any(&["ebb", "flow"], |word| word.len() == 4), Some(1));
@@ -82,14 +81,18 @@ fn first_found<I: ParallelItems, R: Send>(
     let found = Mutex::new(None);
     let is_found = AtomicBool::new(false);
     let visit = |(): &mut (), block: I::Piece<'_>| {
-        // Relaxed: a hint.
-        if is_found.load(Ordering::Relaxed) {
-            return;
+        for item in block {
+            // Relaxed: a hint.
+            if is_found.load(Ordering::Relaxed) {
+                return false;
+            }
+            if let Some(value) = look(item) {
+                is_found.store(true, Ordering::Relaxed);
+                keep_first(&found, value);
+                return false;
+            }
         }
-        if let Some(value) = block.into_iter().find_map(&look) {
-            is_found.store(true, Ordering::Relaxed);
-            keep_first(&found, value);
-        }
+        true
     };
     visit_blocks(caller, items.pieces(&mut storage), &visit);
     found.into_inner()

@@ -119,7 +119,10 @@ where
         } = self;
         let mut made = Made::none(out);
         let mut from = clock::now();
-        let visit = |made: &mut Made<'o, R>, block: I| made.extend(block.into_iter().map(f));
+        let visit = |made: &mut Made<'o, R>, block: I| {
+            made.extend(block.into_iter().map(f));
+            true
+        };
         while let Some((rest, end)) = all.work(items, |block| visit(&mut made, block), from) {
             if stop(&rest, end) {
                 made.complete(|out| {

@@ -1,9 +1,9 @@
 //! Reductions, in a tree over a number of blocks that depends only on the number of items. The
 //! documentation of [`map_reduce`] and [`fold_reduce`] promises the shape of the tree.
 
-use super::Pace;
 use super::items::ParallelItems;
 use super::items::private::Piece;
+use super::{BLOCK_TIME, Pace};
 use std::cmp::Ordering;
 use std::iter::{self, Sum};
 use tidegate_core::door::{self, Carried, WorkerThread, carry};
@@ -40,6 +40,16 @@ where
     M: Fn(I::Item) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
+    map_reduce_for("map_reduce", items, &map, &reduce)
+}
+
+/// Runs [`map_reduce`] for `caller`, the function that the user called.
+fn map_reduce_for<I: ParallelItems, T: Send>(
+    caller: &'static str,
+    items: I,
+    map: &(impl Fn(I::Item) -> T + Sync),
+    reduce: &(impl Fn(T, T) -> T + Sync),
+) -> Option<T> {
     let mut storage = I::Storage::default();
     let block = |items: I::Piece<'_>| {
         let mut items = items.into_iter();
@@ -50,13 +60,7 @@ where
         all
     };
     let blocks = MAP_REDUCE_BLOCKS.default;
-    reduce_blocks(
-        "map_reduce",
-        blocks,
-        items.pieces(&mut storage),
-        &block,
-        &reduce,
-    )
+    reduce_blocks(caller, blocks, items.pieces(&mut storage), &block, &reduce)
 }
 
 /// Folds the items into accumulators, and merges the accumulators into one. Returns `init()` if
@@ -66,10 +70,14 @@ where
 /// uses the pool of the calling task, or the global pool outside of any pool.
 ///
 /// The items are cut into at most 32 blocks of equal length, the last of which may be shorter. Each
-/// block has an accumulator of its own, which `init` creates and `fold` adds the items to, from
-/// left to right. The accumulators are merged in a balanced binary tree. So the result is the same
-/// for any number of workers if `merge` is associative, even if it is not commutative. If an item
-/// takes milliseconds, prefer [`map_reduce`], which cuts more blocks.
+/// block has its own accumulator, which `init` creates and to which `fold` adds the items from left
+/// to right. The accumulators are merged in a balanced binary tree. The blocks and the tree depend
+/// only on the number of items, so the result is the same for any number of workers, even for
+/// floating-point numbers. It equals a sequential fold if `merge` is associative and `init()` is its
+/// identity.
+///
+/// At most 32 workers can take part. [`map_reduce`] cuts up to 1,024 blocks, but creates a value for
+/// each item.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -102,6 +110,8 @@ pub fn fold_reduce<I: ParallelItems, A: Send>(
     merge: impl Fn(A, A) -> A + Sync,
 ) -> A {
     let mut storage = I::Storage::default();
+    // A loop, because `Iterator::fold(.., &fold)` is not inlined and would move the accumulator for
+    // each item.
     let block = |items: I::Piece<'_>| {
         let mut all = init();
         for item in items {
@@ -156,7 +166,7 @@ pub fn min_by<I: ParallelItems<Item: Send>>(
     compare: impl Fn(&I::Item, &I::Item) -> Ordering + Sync,
 ) -> Option<I::Item> {
     let smaller = |a, b| if compare(&a, &b).is_le() { a } else { b };
-    map_reduce(items, |item| item, smaller)
+    map_reduce_for("min_by", items, &|item| item, &smaller)
 }
 
 /// Returns the greatest item, or `None` if there are no items. Of several equally great items,
@@ -174,11 +184,8 @@ pub fn max_by<I: ParallelItems<Item: Send>>(
     compare: impl Fn(&I::Item, &I::Item) -> Ordering + Sync,
 ) -> Option<I::Item> {
     let greater = |a, b| if compare(&a, &b).is_gt() { a } else { b };
-    map_reduce(items, |item| item, greater)
+    map_reduce_for("max_by", items, &|item| item, &greater)
 }
-
-// The blocks are loops, because the compiler does not inline `&fold` in `Iterator::fold(.., &fold)`:
-// it then moves the accumulator, such as a map, for each item.
 
 /// Reduces the items in a tree over at most `blocks` blocks, whose values `block` returns. Returns
 /// `None` if there are no items. `caller` is the function that the user called.
@@ -196,7 +203,7 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     let length = items.length().div_ceil(blocks);
     let mut blocks = Blocks {
         count: items.length().div_ceil(length),
-        items: Some(items),
+        items,
         first: None,
     };
     let tree = Tree {
@@ -211,12 +218,13 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     }
     door::check_allowed(caller);
     let begin = clock::now();
-    blocks.first = Some(tree.carried.run(|| tree.next(&mut blocks)));
-    tree.pace.adapt(1, begin, clock::now());
+    let (first, items) = blocks.items.cut(length);
+    blocks.first = Some(tree.carried.run(|| block(first)));
+    blocks.items = items;
+    let took = clock::now().saturating_sub(begin);
     // Most reductions finish before a sleeping worker would have woken.
-    if blocks.count <= tree.pace.block() {
-        let count = blocks.count;
-        return Some(tree.carried.run(|| tree.serial(&mut blocks, count)));
+    if took.saturating_mul(blocks.count as u64) < BLOCK_TIME {
+        return Some(tree.serial(None, blocks));
     }
     let run = move |current: WorkerThread<'_>| tree.parallel(current, blocks);
     Some(door::outside(caller, run))
@@ -237,8 +245,8 @@ struct Tree<'a, B, R> {
 /// Consecutive blocks of a reduction.
 struct Blocks<P, T> {
     count: usize,
-    /// The items of the blocks that have no value yet. `None` if there are none left.
-    items: Option<P>,
+    /// The items of the blocks that have no value yet.
+    items: P,
     /// The value of the first block, if it has been computed.
     first: Option<T>,
 }
@@ -247,8 +255,7 @@ impl<P: Piece, T> Blocks<P, T> {
     fn halve(self, length: usize) -> (Self, Self) {
         let near = self.count / 2;
         let left = near - usize::from(self.first.is_some());
-        let cut = |items: P| items.cut(left * length);
-        let (items, rest) = self.items.map(cut).unzip();
+        let (items, rest) = self.items.cut(left * length);
         let far = Self {
             count: self.count - near,
             items: rest,
@@ -264,53 +271,55 @@ impl<P: Piece, T> Blocks<P, T> {
 }
 
 impl<B, R> Tree<'_, B, R> {
-    /// Returns the value of the first block, and removes the block.
-    fn next<P: Piece, T>(&self, blocks: &mut Blocks<P, T>) -> T
-    where
-        B: Fn(P) -> T,
-    {
-        if let Some(value) = blocks.first.take() {
-            return value;
-        }
-        let items = blocks.items.take().expect("a block is left");
-        let length = self.length.min(items.length());
-        let (block, rest) = items.cut(length);
-        blocks.items = Some(rest);
-        (self.block)(block)
-    }
-
-    /// Reduces the first `count` blocks, and removes them.
-    fn serial<P: Piece, T>(&self, blocks: &mut Blocks<P, T>, count: usize) -> T
-    where
-        B: Fn(P) -> T,
-        R: Fn(T, T) -> T,
-    {
-        if count == 1 {
-            return self.next(blocks);
-        }
-        let left = self.serial(blocks, count / 2);
-        let right = self.serial(blocks, count - count / 2);
-        (self.reduce)(left, right)
-    }
-
     /// Reduces the blocks. A worker reduces as many as take about [`BLOCK_TIME`] without a fork.
-    fn parallel<P: Piece, T: Send>(&self, current: WorkerThread<'_>, mut blocks: Blocks<P, T>) -> T
+    fn parallel<P: Piece, T: Send>(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T
     where
         B: Fn(P) -> T + Sync,
         R: Fn(T, T) -> T + Sync,
     {
         let count = blocks.count;
-        if count <= self.pace.block() {
-            let begin = clock::now();
-            let value = self.carried.run(|| self.serial(&mut blocks, count));
-            self.pace.adapt(count, begin, clock::now());
-            return value;
+        if count > self.pace.block() {
+            return self.fork(current, blocks);
         }
+        let begin = clock::now();
+        let value = self.serial(Some(current), blocks);
+        self.pace.adapt(count, begin, clock::now());
+        value
+    }
+
+    fn fork<P: Piece, T: Send>(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T
+    where
+        B: Fn(P) -> T + Sync,
+        R: Fn(T, T) -> T + Sync,
+    {
         let (left, right) = blocks.halve(self.length);
         let (left, right) = current.join_running(
             || self.parallel(current, left),
             |current| self.parallel(current, right),
         );
+        self.carried.run(|| (self.reduce)(left, right))
+    }
+
+    /// Reduces the blocks without a fork until a thief requests work.
+    fn serial<P: Piece, T: Send>(
+        &self,
+        current: Option<WorkerThread<'_>>,
+        blocks: Blocks<P, T>,
+    ) -> T
+    where
+        B: Fn(P) -> T + Sync,
+        R: Fn(T, T) -> T + Sync,
+    {
+        if blocks.count == 1 {
+            let value = || self.carried.run(|| (self.block)(blocks.items));
+            return blocks.first.unwrap_or_else(value);
+        }
+        let (left, right) = blocks.halve(self.length);
+        let left = self.serial(current, left);
+        let right = match current {
+            Some(current) if current.is_signalled() && right.count > 1 => self.fork(current, right),
+            _ => self.serial(current, right),
+        };
         self.carried.run(|| (self.reduce)(left, right))
     }
 }

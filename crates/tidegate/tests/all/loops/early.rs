@@ -1,25 +1,14 @@
 //! Loops that end early: they find what the standard library finds, and stop the other workers.
 
+use super::everywhere;
 use crate::support::{pool, watched};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tidegate::{
     CancelToken, TryError, all, any, enumerate, find_any, position_any, try_map_reduce, try_par_map,
 };
-
-const LENGTHS: [usize; 5] = [0, 1, 2, 65, 5_000];
-
-fn everywhere(check: impl Fn(usize) + Send + Sync + 'static) {
-    watched(move || {
-        for length in LENGTHS {
-            check(length);
-            for workers in 1..=3 {
-                pool(workers).install(|| check(length));
-            }
-        }
-    });
-}
 
 #[test]
 fn only_match_is_found() {
@@ -121,5 +110,32 @@ fn fallible_loops_see_their_callers_token() {
             let reduced = try_map_reduce(0..10, ok, |a, b| a + b);
             assert_eq!(reduced, Err(TryError::Cancelled));
         });
+    });
+}
+
+/// The first reduction panics, so no further item is mapped by the same worker.
+#[test]
+fn panic_of_a_reduction_stops_a_fallible_loop() {
+    watched(|| {
+        let maps = AtomicUsize::new(0);
+        let map = |_| Ok::<_, ()>(_ = maps.fetch_add(1, Ordering::Relaxed));
+        let run = || pool(1).install(|| try_map_reduce(0..1_024, map, |(), ()| panic!("ebb")));
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        assert!(maps.into_inner() < 1_024);
+    });
+}
+
+/// The pool starts no thread if the caller finds the item at once.
+#[test]
+fn match_of_a_slow_first_item_ends_a_loop_outside() {
+    watched(|| {
+        let visits = AtomicUsize::new(0);
+        let is_first = |n: usize| {
+            visits.fetch_add(1, Ordering::Relaxed);
+            slowly();
+            n == 0
+        };
+        assert!(any(0..1_000, is_first));
+        assert_eq!(visits.into_inner(), 1);
     });
 }

@@ -1,27 +1,16 @@
 //! Folds, sums, extremes, filters, and what they loop over: each gives the result of the same
 //! iterator of the standard library.
 
-use crate::support::{pool, watched};
+use super::everywhere;
+use crate::support::{Gate, pool, watched};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tidegate::{
-    chunks, chunks_mut, enumerate, filter_map, fold_reduce, for_each, max_by, min_by, par_map, sum,
-    windows, zip,
+    chunks, chunks_mut, current_worker, enumerate, filter_map, fold_reduce, for_each, map_reduce,
+    max_by, min_by, par_map, sum, windows, zip,
 };
-
-const LENGTHS: [usize; 7] = [0, 1, 2, 31, 32, 33, 5_000];
-
-/// Runs `check` for each length, outside of all pools and on one to three workers.
-fn everywhere(check: impl Fn(usize) + Send + Sync + 'static) {
-    watched(move || {
-        for length in LENGTHS {
-            check(length);
-            for workers in 1..=3 {
-                pool(workers).install(|| check(length));
-            }
-        }
-    });
-}
 
 /// Numbers in no order, some of them equal.
 fn numbers(length: usize) -> Vec<u64> {
@@ -163,5 +152,35 @@ fn every_integer_type_has_ranges() {
         assert_eq!(sum(0_u16..1_000, u64::from), 499_500);
         assert_eq!(sum(-5_i16..5, i64::from), -5);
         assert_eq!(sum(-5_isize..5, |n| n), -5);
+    });
+}
+
+/// Cheap items come first, so the worker that reduces them does not expect to fork. The items that
+/// follow are slow until another worker has got some of them.
+#[test]
+fn slow_items_after_cheap_ones_are_shared() {
+    const ITEMS: usize = 128;
+    watched(|| {
+        let (workers, gate) = (Mutex::new(HashSet::new()), Gate::new());
+        let map = |n: usize| {
+            if n > ITEMS / 2 {
+                gate.open();
+                let mut workers = workers.lock().unwrap();
+                workers.insert(current_worker());
+                let is_shared = workers.len() > 1;
+                drop(workers);
+                if !is_shared {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            }
+            1
+        };
+        let total = pool(2).install(|| {
+            let reduce = || map_reduce(0..ITEMS, map, |a, b| a + b);
+            // The other worker is busy until the slow items begin.
+            tidegate::join(reduce, || gate.wait()).0
+        });
+        assert_eq!(total, Some(ITEMS));
+        assert!(workers.into_inner().unwrap().len() > 1);
     });
 }
