@@ -21,8 +21,8 @@
 //!    [`fold_reduce`] combine values in a tree whose shape depends only on the number of items, so
 //!    a floating-point sum is the same for any number of workers. [`find_any`] and [`any`] end
 //!    early. [`sort_unstable`] sorts a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
-//!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results in
-//!    order.
+//!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results
+//!    in order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
 //!    borrows nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
@@ -37,8 +37,8 @@
 //!    pool; inside it, the free functions use that pool.
 //! 7. **Stop early.** A [`CancelToken`] or [`with_deadline`] applies to everything that is forked
 //!    under it: [`try_scope`](fn@try_scope), [`try_for_each`], [`try_par_map`], [`try_map_reduce`],
-//!    [`try_join`] and intervals stop, and a long task calls [`check_cancelled`]. A [`TaskLocal`] value, such as the number of a
-//!    request, follows tasks in the same way.
+//!    [`try_join`] and intervals stop, and a long task calls [`check_cancelled`]. A [`TaskLocal`]
+//!    value, such as the number of a request, follows tasks in the same way.
 //! 8. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
 //!    With `TIDEGATE_EXPLAIN=1`, each pool prints how many workers it has, and why.
 //!
@@ -60,9 +60,9 @@
 //!
 //! # Where things run
 //!
-//! * **In a task of the pool**, [`join`], [`scope`], loops, [`sort_unstable`] and
-//!   [`interval::run`] run on the task's worker, and [`spawn`] spawns into
-//!   the task's pool. [`Pool::install`] is a plain call.
+//! * **In a task of the pool**, [`join`], [`scope`], loops, [`sort_unstable`] and [`interval::run`]
+//!   run on the task's worker, and [`spawn`] spawns into the task's pool. [`Pool::install`] is a
+//!   plain call.
 //! * **On a thread outside all pools**, the free functions use the global pool. Functions that wait
 //!   run on the caller's own stack if the pool has a free slot, otherwise on one of the pool's
 //!   threads. [`Pool::install`] runs on a thread of the pool.
@@ -79,9 +79,10 @@
 //!   second half that has not begun is dropped.
 //! * A panic of a [`scope`]'s body, or of one of its tasks, is resumed by the scope, after all
 //!   tasks have ended.
-//! * A panic in a call made by a loop, [`sort_unstable_by`] or [`broadcast`] is resumed by that function, after all calls that had begun have ended.
-//! * A panic in [`try_scope`](fn@try_scope) or a loop whose name begins with `try` also cancels the remaining tasks or
-//!   items.
+//! * A panic in a call made by a loop, [`sort_unstable_by`] or [`broadcast`] is resumed by that
+//!   function, after all calls that had begun have ended.
+//! * A panic in [`try_scope`](fn@try_scope) or a loop whose name begins with `try` also cancels the
+//!   remaining tasks or items.
 //! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the
 //!   handle was dropped, the panic is passed to [`Builder::on_panic`], which by default prints a
 //!   line to standard error.

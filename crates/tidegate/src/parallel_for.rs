@@ -207,7 +207,8 @@ pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
     visit_blocks("for_each", items.pieces(&mut storage), &visit);
 }
 
-/// Calls `visit` with all items in blocks, until it returns false, in the pool of the calling task or in the global pool.
+/// Calls `visit` with all items in blocks, until it returns false, in the pool of the calling task
+/// or in the global pool.
 /// `caller` is the function that the user called. A loop from outside starts on the caller alone,
 /// because most loops finish before a sleeping worker would have woken.
 pub(crate) fn visit_blocks<P: Piece, O: Output>(

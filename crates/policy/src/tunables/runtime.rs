@@ -57,8 +57,8 @@ table! {
         "Number of blocks that map_reduce cuts a range into; fixed, because the shape of the \
         reduction depends on it.", GUESSED;
     FOLD_REDUCE_BLOCKS: usize = count("fold-reduce-blocks", "blocks", 32, 32, 32),
-        "Number of blocks that fold_reduce cuts its items into; fixed, because the result may depend \
-        on it. Each block has an accumulator, such as a map, that is merged with the others.",
+        "Number of blocks that fold_reduce cuts its items into; fixed, because the result may \
+        depend on it. Each block has an accumulator, such as a map, that is merged with the others.",
         GUESSED;
     STREAM_WINDOW: usize = count("stream-window", "items", 1, 1 << 16, 32),
         "Items per worker that a stream holds at most, unless the program sets its window.",

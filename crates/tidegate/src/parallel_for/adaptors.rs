@@ -20,8 +20,8 @@ pub fn enumerate<I: ParallelItems>(items: I) -> impl ParallelItems<Item = (usize
 }
 
 /// Pairs the items of `a` with those of `b`, for [`for_each`](crate::for_each) and all other loops.
-/// Stops at the end of the shorter one. If the longer one owns its items, the rest are dropped before
-/// the loop begins.
+/// Stops at the end of the shorter one. If the longer one owns its items, the rest are dropped
+/// before the loop begins.
 ///
 /// ```
 /// use tidegate::{for_each, zip};

@@ -21,8 +21,8 @@ use tidegate_sync::lock::Mutex;
 /// ```
 ///
 /// # Panics
-/// If `predicate` panics, resumes the first panic after all calls that had begun have ended, even if an
-/// item has been found.
+/// If `predicate` panics, resumes the first panic after all calls that had begun have ended, even
+/// if an item has been found.
 pub fn find_any<I: ParallelItems<Item: Send>>(
     items: I,
     predicate: impl Fn(&I::Item) -> bool + Sync,
@@ -54,8 +54,8 @@ pub fn all<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bo
     first_found("all", items, |item| (!f(item)).then_some(())).is_none()
 }
 
-/// Returns the index of an item for which `f` returns true, or `None` if there is none. If there are
-/// several, returns the index of any of them. Ends early like [`find_any`].
+/// Returns the index of an item for which `f` returns true, or `None` if there is none. If there
+/// are several, returns the index of any of them. Ends early like [`find_any`].
 ///
 /// ```
 /// assert_eq!(tidegate::position_any(&["ebb", "flow"], |word| word.len() == 4), Some(1));

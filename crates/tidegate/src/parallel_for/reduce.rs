@@ -73,11 +73,11 @@ fn map_reduce_for<I: ParallelItems, T: Send>(
 /// block has its own accumulator, which `init` creates and to which `fold` adds the items from left
 /// to right. The accumulators are merged in a balanced binary tree. The blocks and the tree depend
 /// only on the number of items, so the result is the same for any number of workers, even for
-/// floating-point numbers. It equals a sequential fold if `merge` is associative and `init()` is its
-/// identity.
+/// floating-point numbers. It equals a sequential fold if `merge` is associative and `init()` is
+/// its identity.
 ///
-/// At most 32 workers can take part. [`map_reduce`] cuts up to 1,024 blocks, but creates a value for
-/// each item.
+/// At most 32 workers can take part. [`map_reduce`] cuts up to 1,024 blocks, but creates a value
+/// for each item.
 ///
 /// ```
 /// use std::collections::HashMap;
