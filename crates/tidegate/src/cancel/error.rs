@@ -31,7 +31,9 @@ impl From<Cancelled> for io::Error {
 /// * any `TryError<E>` to `Box<dyn Error>` if `E` implements `Debug` and `Display`. The source of
 ///   `E`, and downcasts to `E`, are then out of reach.
 ///
-/// If your error type implements `From<Cancelled>`, `map_err(TryError::into_inner)` returns it.
+/// To return your own error type, implement `From<Cancelled>` for it and use
+/// `map_err(TryError::into_inner)`, or implement `From<TryError<MyError>>`, and `?` alone does it.
+/// For other types there is [`or_if_cancelled`](Self::or_if_cancelled).
 ///
 /// ```
 /// use tidegate::{TryError, try_for_each};
@@ -80,6 +82,24 @@ impl<E> TryError<E> {
         match self {
             Self::Failed(error) => error,
             Self::Cancelled => Cancelled.into(),
+        }
+    }
+
+    /// Returns the error of the closure, or else `cancelled`.
+    ///
+    /// ```
+    /// fn check(numbers: &[u32]) -> Result<(), &'static str> {
+    ///     let check = |n: &u32| if *n < 9 { Ok(()) } else { Err("too big") };
+    ///     let result = tidegate::try_for_each(numbers, check);
+    ///     result.map_err(|error| error.or_if_cancelled("cancelled"))
+    /// }
+    ///
+    /// assert_eq!(check(&[2, 5, 10]), Err("too big"));
+    /// ```
+    pub fn or_if_cancelled(self, cancelled: E) -> E {
+        match self {
+            Self::Failed(error) => error,
+            Self::Cancelled => cancelled,
         }
     }
 }

@@ -22,7 +22,8 @@ use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 /// ```
 ///
 /// # Errors
-/// The first error of `f`. If `f` returned no error, but some items were not visited because the
+/// The first error of `f`: if several calls fail, the one that was first in time, which may differ
+/// between runs. If `f` returned no error, but some items were not visited because the
 /// caller's token was cancelled, [`TryError::Cancelled`].
 ///
 /// # Panics

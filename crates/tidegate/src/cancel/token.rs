@@ -285,9 +285,9 @@ pub fn check_cancelled() -> Result<(), Cancelled> {
 /// Runs `f` under a child of the caller's token that is cancelled after `limit`.
 ///
 /// This stops the `try` functions, intervals, and tasks that call [`check_cancelled`]. It does not
-/// stop plain loops such as [`for_each`](crate::for_each) or
-/// [`join`](crate::join()), which must return their results: use
-/// [`try_for_each`](crate::try_for_each) or [`try_par_map`](crate::try_par_map).
+/// stop [`join`](crate::join()) and other loops, such as [`for_each`](crate::for_each) and
+/// [`any`](crate::any), which must return their results: use [`try_for_each`](crate::try_for_each)
+/// or [`try_par_map`](crate::try_par_map).
 ///
 /// ```
 /// use std::time::Duration;

@@ -45,6 +45,12 @@ pub fn zip<A: ParallelItems, B: ParallelItems>(
 /// let heights = [1, 4, 2, 2];
 /// let rises = tidegate::par_map(tidegate::windows(&heights, 2), |pair| pair[1] - pair[0]);
 /// assert_eq!(rises, [3, -2, 0]);
+///
+/// // The rows of an image, each with the rows above and below.
+/// let image: Vec<u8> = (0..12).collect();
+/// let rows: Vec<&[u8]> = image.chunks(4).collect();
+/// let sums = tidegate::par_map(tidegate::windows(&rows, 3), |rows| rows[0][0] + rows[2][0]);
+/// assert_eq!(sums, [8]);
 /// ```
 ///
 /// # Panics

@@ -40,7 +40,8 @@
     message = "a Tidegate loop cannot run over `{Self}`",
     label = "expected items that can be split",
     note = "pass `&v`, `&mut v` or `v` for a vector, slice or array; a range of integers such as \
-            `0..n`; or `tidegate::chunks`, `chunks_mut`, `windows`, `enumerate` or `zip` of these"
+            `0..n`; `&v[..]` for what derefs to a slice; `tidegate::chunks`, `chunks_mut`, \
+            `windows`, `enumerate` or `zip` of these; or collect the items into a vector"
 )]
 pub trait ParallelItems: Send + Sized + private::Sealed {
     /// The type of the closure's argument.

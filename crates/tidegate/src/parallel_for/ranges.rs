@@ -7,6 +7,10 @@ use std::ops::{Range, RangeInclusive};
 use std::option;
 
 /// A number type whose ranges can be split.
+#[diagnostic::on_unimplemented(
+    message = "a Tidegate loop cannot run over a range of `{Self}`",
+    label = "expected a range of integers of at most 64 bits"
+)]
 pub trait Number: Copy + PartialOrd + Send {
     fn distance(from: Self, to: Self) -> usize;
     fn advance(self, by: usize) -> Self;

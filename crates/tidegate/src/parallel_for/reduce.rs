@@ -157,6 +157,7 @@ pub fn sum<I: ParallelItems, S: Sum + Send>(items: I, map: impl Fn(I::Item) -> S
 /// ```
 /// let heights = [1.5, 0.2, 3.1];
 /// assert_eq!(tidegate::min_by(heights, f64::total_cmp), Some(0.2));
+/// assert_eq!(tidegate::min_by(&[3, 2], Ord::cmp), Some(&2));
 /// ```
 ///
 /// # Panics
