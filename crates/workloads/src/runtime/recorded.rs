@@ -1,10 +1,9 @@
-//! The adapter for Tidegate that also records intervals, to draw them. It forwards everything else
-//! to the plain adapter.
+//! The adapter for Tidegate that also records intervals, to draw them. Programs of intervals use
+//! neither scopes nor places.
 
 use std::io;
 use std::time::Duration;
 
-use tidegate::PlaceId;
 use tidegate::interval::{Graph, IntervalBuilder, Recorder, Scope};
 
 use super::{Runtime, Tidegate};
@@ -32,12 +31,10 @@ impl Recorded {
 
 impl Runtime for Recorded {
     const NAME: &'static str = Tidegate::NAME;
-    const SPAWNS: bool = Tidegate::SPAWNS;
     const INTERVALS: bool = Tidegate::INTERVALS;
-    const PRIORITIES: bool = Tidegate::PRIORITIES;
     type Fork<'a> = &'a Recorder;
-    type Reservation = <Tidegate as Runtime>::Reservation;
-    type Scope<'scope> = <Tidegate as Runtime>::Scope<'scope>;
+
+    super::without_scopes!();
 
     fn with_workers(workers: usize) -> io::Result<Self> {
         Tidegate::with_workers(workers).map(Self::new)
@@ -66,48 +63,8 @@ impl Runtime for Recorded {
         Tidegate::for_each(&mut (), items, body);
     }
 
-    #[track_caller]
-    fn reserve(bytes: usize) -> Self::Reservation {
-        Tidegate::reserve(bytes)
-    }
-
     fn wait(length: Duration) {
         Tidegate::wait(length);
-    }
-
-    fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T {
-        Tidegate::scope(body)
-    }
-
-    fn spawn<'scope>(
-        scope: &Self::Scope<'scope>,
-        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
-    ) {
-        Tidegate::spawn(scope, body);
-    }
-
-    fn places() -> Vec<PlaceId> {
-        Tidegate::places()
-    }
-
-    fn place() -> Option<PlaceId> {
-        Tidegate::place()
-    }
-
-    fn spawn_at<'scope>(
-        scope: &Self::Scope<'scope>,
-        place: PlaceId,
-        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
-    ) {
-        Tidegate::spawn_at(scope, place, body);
-    }
-
-    fn spawn_with_priority<'scope>(
-        scope: &Self::Scope<'scope>,
-        priority: u64,
-        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
-    ) {
-        Tidegate::spawn_with_priority(scope, priority, body);
     }
 
     fn intervals<'env, T: Send>(
