@@ -4,7 +4,6 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use procfs::process::Process;
 
 use crate::command::Cmd;
 use crate::house;
@@ -62,7 +61,13 @@ fn build(name: &str, dependencies: &str) -> Result<f64> {
 }
 
 /// Returns the CPU seconds of the processes that this one has started and that have ended.
+#[cfg(target_os = "linux")]
 fn cpu_seconds_of_children() -> Result<f64> {
-    let stat = Process::myself()?.stat()?;
+    let stat = procfs::process::Process::myself()?.stat()?;
     Ok((stat.cutime + stat.cstime) as f64 / procfs::ticks_per_second() as f64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_seconds_of_children() -> Result<f64> {
+    anyhow::bail!("build times are read from /proc, which only Linux has")
 }
