@@ -1,7 +1,7 @@
 //! Items with their indices, pairs of items, and windows.
 
-use super::items::ParallelItems;
 use super::items::private::{Piece, Sealed};
+use super::items::{ParallelItems, Whole};
 use std::iter::Zip;
 use std::slice;
 
@@ -59,7 +59,7 @@ pub fn zip<A: ParallelItems, B: ParallelItems>(
 #[track_caller]
 pub fn windows<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> {
     assert_ne!(size, 0, "windows must have at least one item");
-    Windows { slice, size }
+    Whole(Windows { slice, size })
 }
 
 /// Two collections, or consecutive items of them.
@@ -111,24 +111,6 @@ impl<A: IntoIterator, B: IntoIterator> IntoIterator for Pairs<A, B> {
 struct Windows<'s, T> {
     slice: &'s [T],
     size: usize,
-}
-
-impl<T> Sealed for Windows<'_, T> {}
-
-impl<'s, T: Sync> ParallelItems for Windows<'s, T> {
-    type Item = &'s [T];
-    type Storage = ();
-    type Piece<'a>
-        = Self
-    where
-        Self: 'a;
-
-    fn pieces<'a>(self, (): &'a mut ()) -> Self
-    where
-        Self: 'a,
-    {
-        self
-    }
 }
 
 impl<T: Sync> Piece for Windows<'_, T> {

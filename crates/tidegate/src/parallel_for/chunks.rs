@@ -1,7 +1,7 @@
 //! Loops over the chunks of a slice.
 
-use super::items::ParallelItems;
-use super::items::private::{Piece, Sealed};
+use super::items::private::Piece;
+use super::items::{ParallelItems, Whole};
 use std::slice;
 
 /// Divides a slice into chunks of `size` items, for [`for_each`](crate::for_each) and all other
@@ -20,7 +20,7 @@ use std::slice;
 #[track_caller]
 pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> {
     assert_ne!(size, 0, "chunks must have at least one item");
-    Chunks { slice, size }
+    Whole(Chunks { slice, size })
 }
 
 /// Divides a slice into mutable chunks of `size` items, for [`for_each`](crate::for_each) and all
@@ -38,34 +38,13 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[
 #[track_caller]
 pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> impl ParallelItems<Item = &mut [T]> {
     assert_ne!(size, 0, "chunks must have at least one item");
-    Chunks { slice, size }
+    Whole(Chunks { slice, size })
 }
 
 /// Chunks of a slice, which is shared or mutable.
 struct Chunks<S> {
     slice: S,
     size: usize,
-}
-
-impl<S> Sealed for Chunks<S> {}
-
-impl<S: Piece> ParallelItems for Chunks<S>
-where
-    Self: IntoIterator,
-{
-    type Item = <Self as IntoIterator>::Item;
-    type Storage = ();
-    type Piece<'a>
-        = Self
-    where
-        Self: 'a;
-
-    fn pieces<'a>(self, (): &'a mut ()) -> Self
-    where
-        Self: 'a,
-    {
-        self
-    }
 }
 
 impl<S: Piece> Piece for Chunks<S>

@@ -59,6 +59,27 @@ pub trait ParallelItems: Send + Sized + private::Sealed {
         Self: 'a;
 }
 
+/// Items that need no storage, because they are one piece already.
+pub(crate) struct Whole<P>(pub P);
+
+impl<P> private::Sealed for Whole<P> {}
+
+impl<P: private::Piece> ParallelItems for Whole<P> {
+    type Item = P::Item;
+    type Storage = ();
+    type Piece<'a>
+        = P
+    where
+        Self: 'a;
+
+    fn pieces<'a>(self, (): &'a mut ()) -> P
+    where
+        Self: 'a,
+    {
+        self.0
+    }
+}
+
 pub(crate) mod private {
     pub trait Sealed {}
 
