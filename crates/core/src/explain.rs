@@ -74,6 +74,7 @@ fn explanation(options: &Options, workers: usize) -> String {
         differing.extend(difference(limit, &tunables::MAX_BLOCKING_THREADS));
     }
     differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
+    differing.extend(difference(options.stall_report, &tunables::STALL_REPORT));
     if Sharing::POSSIBLE {
         differing.extend(sharing(options));
     }

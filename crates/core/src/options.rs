@@ -93,6 +93,9 @@ pub struct Options {
     pub(crate) max_queued: Option<usize>,
     /// Whether the pool prints its options when it is first used.
     pub(crate) explain: bool,
+    /// For how many seconds the pool must stand still until it reports that.
+    pub(crate) stall_report: usize,
+    pub(crate) stall_report_from: Source,
     /// Whether the pool records its scheduling decisions; see [`crate::trace`].
     pub(crate) trace: bool,
     pub(crate) on_start: Option<ThreadHandler>,
@@ -164,6 +167,7 @@ impl Options {
         let ground = Ground::of(settings.topology.as_ref(), workers, (places, victim), bind)?;
         let layout = ground.layout(workers, places);
         let usable = ground.usable;
+        let (stall_report, stall_report_from) = settings.stall_report(environment)?;
         Ok(Self {
             workers,
             workers_from,
@@ -186,6 +190,8 @@ impl Options {
             name: name(settings.name)?,
             max_queued: max_queued(settings.max_queued)?,
             explain: environment.explain(settings.explain)?,
+            stall_report,
+            stall_report_from,
             share,
             share_from,
             trace: settings.trace.unwrap_or_default(),
@@ -251,6 +257,16 @@ impl Options {
     /// Whether the pool shares the machine with other jobs.
     pub(crate) fn shares(&self) -> bool {
         self.share_policy() != SharePolicy::Off
+    }
+
+    /// Returns for how long the pool must stand still until it reports that. `None` if it never
+    /// does. A closed pool reports only if that was requested: programs that use rayon block in
+    /// tasks by design.
+    pub(crate) fn stall_report(&self) -> Option<Nanos> {
+        let is_asked = self.closed.is_none() || self.stall_report_from != Source::Default;
+        let reports = is_asked && self.simulated.is_none() && Sharing::POSSIBLE;
+        let after = self.stall_report as Nanos * 1_000_000_000;
+        Some(after).filter(|after| reports && *after > 0)
     }
 
     /// Whether thieves record how many tasks their victims have.

@@ -17,6 +17,7 @@ use crate::layout::Layout;
 use crate::options::{BuildError, Options, Source};
 use crate::panics::PanicReporter;
 use crate::simulated;
+use crate::sleep::stall::Stall;
 use crate::sleep::wake;
 use crate::sleep::{Change, Look, Sleep};
 use crate::sources::Sources;
@@ -73,6 +74,7 @@ pub struct PoolInner {
     pub(crate) refused: AtomicBool,
     /// See [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     pub(crate) blocking_limit_hits: AtomicU64,
+    pub(crate) stall: Stall,
     pub(crate) sleep: Sleep,
     /// The memory that tasks have declared, and the policy for it.
     pub(crate) memory: Memory,
@@ -122,6 +124,7 @@ impl PoolInner {
             unexplained: AtomicBool::new(options.explain),
             refused: AtomicBool::new(false),
             blocking_limit_hits: AtomicU64::new(0),
+            stall: Stall::new(&options),
             sleep: Sleep::new(
                 Ledger::new(slots, max_threads)
                     .with_blocking(options.max_blocking_threads)

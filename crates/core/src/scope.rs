@@ -439,7 +439,7 @@ pub(crate) fn scope_in_place<'scope, R>(
     if !ScopeCore::drop_one(&core.count) {
         pool.check_process();
         enter::work_off_alone(pool);
-        wait::for_event(core.outside.as_ref().expect("made above"));
+        wait::for_event(core.outside.as_ref().expect("made above"), pool);
     }
     scope.core.end(result)
 }

@@ -5,6 +5,7 @@ pub(crate) mod blocking;
 pub(crate) mod look;
 mod looks;
 mod sleeper;
+pub(crate) mod stall;
 mod state;
 pub(crate) mod wake;
 mod wake_affinity;
@@ -214,8 +215,10 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 silent = None;
                 memory::report_stall(worker);
             }
-        } else if looks.park(pool, &worker.sleeper.parker, None) {
+        } else if looks.park(pool, &worker.sleeper.parker, stall::pause(pool)) {
             looks = Looks::none();
+        } else {
+            stall::look(pool);
         }
     }
 }

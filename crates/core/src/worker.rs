@@ -55,6 +55,7 @@ use crate::sources::alt_queue::{self, AltQueue};
 use crate::stats::Tally;
 use crate::trace::Notes;
 use position::Position;
+use std::panic::Location;
 use tidegate_deque::Split;
 use tidegate_policy::StealAmount;
 use tidegate_sync::Line;
@@ -86,7 +87,10 @@ pub struct Worker {
     pub(crate) waiting: Waiting,
     pub(crate) membership: MemberFlags,
     pub(crate) position: Position,
-    /// The processor time of this worker's tasks, for the share controller.
+    /// Where the spawned task that this worker runs was created; null if it runs none. Only the
+    /// worker's own thread writes this.
+    pub(crate) spawned_at: Hint<*const Location<'static>>,
+    /// The processor time of this worker's tasks, for the share controller and `Stall`.
     pub(crate) computed: ThreadClock,
     /// The worker's pool. Valid only while a thread acts as this worker.
     pool: OwnerCell<*const PoolInner>,
@@ -163,6 +167,13 @@ impl Worker {
         }
     }
 
+    /// Returns where the spawned task that this worker runs was created. `None` if it runs none.
+    #[inline]
+    pub(crate) fn spawned_at(&self) -> Option<&'static Location<'static>> {
+        // SAFETY: the pointer is null or that of a static location.
+        unsafe { self.spawned_at.get().as_ref() }
+    }
+
     pub(crate) fn new(index: usize, alt_queue: Option<AltQueue>, notes: Notes) -> Self {
         Self {
             index,
@@ -179,6 +190,7 @@ impl Worker {
             waiting: Waiting::default(),
             membership: MemberFlags::default(),
             position: Position::default(),
+            spawned_at: Hint::default(),
             computed: ThreadClock::default(),
             pool: OwnerCell::default(),
             own: Line(Own::default()),

@@ -12,6 +12,7 @@
 //!   how long a thread waits for a slot,
 //! * [`share`](mod@share): whether a job shares the machine with others,
 //! * [`slots`]: which threads may run, and which one gets a free slot,
+//! * [`stall`]: whether a pool stands still,
 //! * [`desire`]: how many processors a job could use effectively,
 //! * [`allot`]: how many of the machine's processors each job is entitled to,
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
@@ -61,6 +62,7 @@ pub mod schedule;
 pub mod search;
 pub mod share;
 pub mod slots;
+pub mod stall;
 mod text;
 pub mod trace;
 mod tunable;

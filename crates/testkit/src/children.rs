@@ -3,7 +3,8 @@
 //! When such a test runs as an ordinary test, it does nothing, or starts itself as a child.
 
 use std::env;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
 
 /// The environment variable that is set only in children.
 const CHILD: &str = "TIDEGATE_TEST_CHILD";
@@ -17,6 +18,28 @@ pub fn is_child() -> bool {
 /// variables of Tidegate and rayon.
 pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     output(Command::new(this()), name, variables)
+}
+
+/// Like `child`, for a test that hangs. Returns the first line of its standard error that contains
+/// `part`, and kills the child.
+///
+/// # Panics
+/// Panics if the child ends without such a line.
+pub fn child_until(name: &str, variables: &[(&str, &str)], part: &str) -> String {
+    let mut command = Command::new(this());
+    prepare(&mut command, name, variables);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the child starts");
+    let errors = BufReader::new(child.stderr.take().expect("piped"));
+    let mut lines = errors.lines().map(|line| line.expect("text"));
+    let line = lines.find(|line| line.contains(part));
+    // The child may have ended by itself.
+    let _ = child.kill();
+    child.wait().expect("the child has ended");
+    line.unwrap_or_else(|| panic!("{name} ended without a line that contains {part:?}"))
 }
 
 /// Like `child`, but limits the child's address space. When the child has nearly used it up, the
@@ -38,6 +61,14 @@ fn this() -> std::path::PathBuf {
 /// Returns the output of a child. Panics if the program has no test of this name: the child would
 /// run nothing and succeed.
 fn output(mut command: Command, name: &str, variables: &[(&str, &str)]) -> Output {
+    prepare(&mut command, name, variables);
+    let output = command.output().expect("the child starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("running 1 test\n"), "no test {name}: {said}");
+    output
+}
+
+fn prepare(command: &mut Command, name: &str, variables: &[(&str, &str)]) {
     for (variable, _) in env::vars_os() {
         let text = variable.to_string_lossy();
         if ["TIDEGATE_", "RAYON_"]
@@ -49,10 +80,6 @@ fn output(mut command: Command, name: &str, variables: &[(&str, &str)]) -> Outpu
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
     command.env(CHILD, "1").envs(variables.iter().copied());
-    let output = command.output().expect("the child starts");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("running 1 test\n"), "no test {name}: {said}");
-    output
 }
 
 /// Returns the child's standard error. Panics if the child failed.

@@ -118,6 +118,7 @@
 //! | `TIDEGATE_PLACES` | [`Builder::places`] | `package` |
 //! | `TIDEGATE_PRIORITY` | [`Builder::priority`] | `background` |
 //! | `TIDEGATE_PRIORITY_AGING` | [`Builder::priority_aging`] | `16` |
+//! | `TIDEGATE_STALL_REPORT` | [`Builder::stall_report`] | `30` |
 //! | `TIDEGATE_BIND` | [`Builder::bind`] | `on` |
 //! | `TIDEGATE_MAX_THREADS` | [`Builder::max_threads`] | `16` |
 //! | `TIDEGATE_MAX_BLOCKING_THREADS` | [`Builder::max_blocking_threads`] | `512` |

@@ -307,7 +307,7 @@ where
                 return outcome;
             }
         }
-        wait::for_event(&event);
+        wait::for_event(&event, home.expect("settled above"));
         match self.window.take_front() {
             Front::Finished(outcome) => outcome,
             Front::Unbegun | Front::Running(_) => unreachable!("waited for its end"),

@@ -269,6 +269,20 @@ impl {
     /// ```
     bind(bind: bool) sets bool = bind, or BIND;
 
+    /// Sets after how many seconds of standstill the pool prints one line to standard error: 0 to
+    /// 86400, and 0 for never (`TIDEGATE_STALL_REPORT`). The default is 5.
+    ///
+    /// A pool stands still if tasks or threads wait, but no task begins and no running thread uses
+    /// its CPU. The line says what waits, which worker runs a task and where that task was spawned.
+    /// It is printed at most once.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).stall_report(30).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    stall_report(seconds: usize) sets usize = seconds, or STALL_REPORT;
+
     /// Sets whether the pool records its scheduling decisions, for
     /// [`Pool::trace`](crate::Pool::trace). The default is false. Each worker records up to 16 MiB
     /// (`trace.bytes` in `tidegate tunables`); what doesn't fit is dropped.

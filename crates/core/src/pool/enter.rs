@@ -40,7 +40,7 @@ pub(crate) fn install_by<R: Send>(
     if let Some(t) = members::admit_if_alone(pool) {
         return visit(pool, t, |_| f());
     }
-    let result = Installed::new(f, Event::for_this_thread()).run(offer);
+    let result = Installed::new(f, Event::for_this_thread()).run(pool, offer);
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 

@@ -22,6 +22,7 @@ use crate::jobserver::{Jobserver, Tokens};
 use crate::options::{Sharing, affinity, limits, machine};
 use crate::pool::PoolInner;
 use crate::sleep::look;
+use crate::sleep::stall;
 use crate::sleep::wake;
 use crate::unwind;
 use holders::Holders;
@@ -171,6 +172,7 @@ impl ShareController {
         if !acts {
             return false;
         }
+        stall::look(&self.pool);
         self.wait(from + self.cycle_length());
         let before = self.rules.desire();
         let seen = self.sight.look(&self.pool, self.shares);

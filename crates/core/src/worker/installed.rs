@@ -2,6 +2,7 @@
 
 use super::{Event, wait};
 use crate::job::{Header, Kind, Runner, Start, Task};
+use crate::pool::PoolInner;
 use crate::unwind::{self, Payload};
 use std::ptr::NonNull;
 use tidegate_sync::UnsafeCell;
@@ -35,15 +36,15 @@ where
         }
     }
 
-    /// Passes the task to `offer` and waits until it has run.
-    pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
+    /// Passes the task to `offer` and waits until `pool` has run it.
+    pub(crate) fn run(self, pool: &PoolInner, offer: impl FnOnce(Task)) -> Result<R, Payload> {
         // Our frame must not end before the task has run, not even because of a panic in the
         // runtime.
         unwind::no_unwind(|| {
             // SAFETY: this is the only `Task` of `self`, which is live until the task has run: this
             // function does not return before.
             offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
-            wait::for_event(&self.done);
+            wait::for_event(&self.done, pool);
         });
         self.result.into_inner().expect("the event is open")
     }

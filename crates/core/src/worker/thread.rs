@@ -8,6 +8,7 @@ use crate::scope::ScopeCore;
 use crate::simulated;
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
@@ -299,6 +300,19 @@ impl<'a> WorkerThread<'a> {
     pub fn take_dispatched(self) -> bool {
         self.worker.own.dispatched.replace(false)
     }
+
+    /// Records where the spawned task that begins or continues was created. Returns the place of
+    /// the task below it.
+    #[inline]
+    pub fn set_spawned_at(
+        self,
+        at: Option<&'static Location<'static>>,
+    ) -> Option<&'static Location<'static>> {
+        let outer = self.worker.spawned_at();
+        let at = at.map_or(null(), std::ptr::from_ref);
+        self.worker.spawned_at.set(at);
+        outer
+    }
 }
 
 impl<'a> From<Runner<'a>> for WorkerThread<'a> {
@@ -396,7 +410,7 @@ impl Membership {
         worker.own.before.set(before);
         worker.membership.is_gone.set(false);
         worker.tally.arrive();
-        if pool.controller.is_some() {
+        if pool.controller.is_some() || pool.stall.after().is_some() {
             worker.computed.take();
         }
         worker.sleeper.set_unasked_until(None);

@@ -14,10 +14,11 @@ use super::{give, inbox};
 use crate::job::{HalfHeader, Task};
 use crate::latch::{Latch, State, Thief};
 use crate::plan::Round;
-use crate::pool::signal;
+use crate::pool::{PoolInner, signal};
 use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
+use crate::sleep::stall;
 use crate::sleep::wake;
 use crate::stats::Phase;
 use crate::unwind;
@@ -123,12 +124,13 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &HalfHeader) ->
     }
 }
 
-/// Waits for the event. Must be called on the thread for which the event was made.
-pub fn for_event(event: &Event) {
+/// Waits for the event, which `pool` brings about. Must be called on the thread for which the event
+/// was made.
+pub fn for_event(event: &Event, pool: &PoolInner) {
     match &*event.waiter {
         Waiter::Thread(parker) => {
             while !event.is_open() {
-                parker.park();
+                stall::park(pool, parker);
             }
         }
         Waiter::Blocked(..) => for_event_within(event, Nanos::MAX),

@@ -42,6 +42,7 @@ pub use crate::priority::{PRIORITY, PRIORITY_AGING};
 pub use crate::queue::QUEUE;
 pub use crate::search::tunables::*;
 pub use crate::share::tunables::*;
+pub use crate::stall::{STALL_REPORT, STALL_USAGE};
 pub use crate::tunable::{Allowed, AnyEntry, Basis, Entry, Row, Setting, Tunable, Unit};
 #[doc(inline)]
 pub use crate::victim::VICTIM;
@@ -52,7 +53,8 @@ pub use runtime::*;
 pub use simulator::*;
 
 use crate::{
-    amount, desire, idle, limits, memory, place_by, priority, queue, search, share, victim, wait,
+    amount, desire, idle, limits, memory, place_by, priority, queue, search, share, stall, victim,
+    wait,
 };
 use alloc::vec::Vec;
 
@@ -72,6 +74,7 @@ pub fn rows() -> Vec<Row> {
         queue::ROWS,
         place_by::ROWS,
         priority::ROWS,
+        stall::ROWS,
         runtime::ROWS,
         search::tunables::ROWS,
         share::tunables::ROWS,

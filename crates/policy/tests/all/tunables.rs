@@ -44,6 +44,7 @@ fn each_variable_belongs_to_one_row() {
         "TIDEGATE_PLACES",
         "TIDEGATE_PRIORITY",
         "TIDEGATE_PRIORITY_AGING",
+        "TIDEGATE_STALL_REPORT",
         "TIDEGATE_BIND",
         "TIDEGATE_MAX_THREADS",
         "TIDEGATE_MAX_BLOCKING_THREADS",

@@ -257,7 +257,7 @@ impl<'a> TaskBuilder<'a> {
         };
         let packet = super::push(pool, origin, queued, move || carried.run(f));
         if let Some(event) = excess {
-            wait::for_event(&event);
+            wait::for_event(&event, &packet.pool);
         }
         Ok(Handle::new(packet, token))
     }

@@ -117,7 +117,7 @@ impl<T: Send + 'static> Handle<T> {
                 enter::run_here(self.pool(), || future.poll_queued());
             }
             if !event.is_open() {
-                wait::for_event(&event);
+                wait::for_event(&event, self.pool());
             }
         }
     }

@@ -216,7 +216,10 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
         bound.leave();
     }
     let dispatched = current.take_dispatched();
-    if !packet.run() && dispatched {
+    let outer = current.set_spawned_at(Some(packet.origin.location()));
+    let has_run = packet.run();
+    current.set_spawned_at(outer);
+    if !has_run && dispatched {
         current.pool().sources.classes.give_turn_back(queued.class);
     }
 }

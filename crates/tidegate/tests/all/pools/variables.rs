@@ -43,6 +43,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WAIT", "never", "descendants"),
     ("TIDEGATE_PRIORITY", "high", "normal"),
     ("TIDEGATE_PRIORITY_AGING", "2", "64"),
+    ("TIDEGATE_STALL_REPORT", "soon", "5"),
     ("TIDEGATE_MAX_THREADS", "0", "derived"),
     ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),
     ("TIDEGATE_SHARE", "maybe", "auto"),

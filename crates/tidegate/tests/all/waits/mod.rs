@@ -11,4 +11,5 @@ mod nested;
 mod outside_callers;
 mod panics;
 mod robbing;
+mod stalls;
 mod sync;

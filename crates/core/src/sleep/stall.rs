@@ -1,0 +1,153 @@
+//! Reports a pool that stands still; docs/sleep.md says when it does, and who looks.
+
+use crate::cells::Hint;
+use crate::options::Options;
+use crate::pool::PoolInner;
+use crate::worker::Worker;
+use std::fmt;
+use std::time::Duration;
+use tidegate_policy::slots::Status;
+use tidegate_policy::{Nanos, stall};
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::clock;
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::park::Parker;
+use tidegate_sync::stderr::print_line;
+
+/// What the looks at a pool have found.
+pub(crate) struct Stall {
+    /// After how long to report; `None` if the pool never reports.
+    after: Option<Nanos>,
+    /// Whether the pool has reported.
+    has_reported: Hint<bool>,
+    /// How many threads outside the pool wait for its tasks.
+    outside: AtomicUsize,
+    watch: Mutex<stall::Watch>,
+}
+
+impl Stall {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            after: options.stall_report(),
+            has_reported: Hint::default(),
+            outside: AtomicUsize::new(0),
+            watch: Mutex::default(),
+        }
+    }
+
+    /// Returns after how long to report, unless the pool has reported or never does.
+    pub(crate) fn after(&self) -> Option<Nanos> {
+        self.after.filter(|_| !self.has_reported.get())
+    }
+}
+
+/// Returns how long a thread that waits parks until it looks at the pool. `None` if the pool's share
+/// controller looks.
+pub(super) fn pause(pool: &PoolInner) -> Option<Nanos> {
+    let after = pool.stall.after().filter(|_| pool.controller.is_none());
+    after.map(|after| after / 2)
+}
+
+/// Parks a thread outside the pool that waits for one of its tasks.
+pub(crate) fn park(pool: &PoolInner, parker: &Parker) {
+    if pool.stall.after().is_none() {
+        return parker.park();
+    }
+    // Relaxed: a number for the report.
+    pool.stall.outside.fetch_add(1, Ordering::Relaxed);
+    match pause(pool).map(Duration::from_nanos) {
+        Some(pause) if !parker.park_timeout(pause) => look(pool),
+        Some(_) => {}
+        None => parker.park(),
+    }
+    // Relaxed: a number for the report.
+    pool.stall.outside.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Looks whether the pool stands still. If so, reports it, once.
+pub(crate) fn look(pool: &PoolInner) {
+    let Some(after) = pool.stall.after() else {
+        return;
+    };
+    let now = clock::now();
+    let mut watch = pool.stall.watch.lock();
+    if !watch.is_due(now, after) {
+        return;
+    }
+    let report = Report::of(pool, after);
+    let computed = report.running.iter().map(|worker| worker.computed.read());
+    // The system may not report processor times.
+    let Some(computed) = computed.sum() else {
+        return;
+    };
+    let begun = pool.workers().map(|worker| worker.tally.tasks.get()).sum();
+    let stands_for = watch.look(now, begun, computed, after);
+    drop(watch);
+    let waits = report.tasks + report.waiting > 0;
+    if waits && stands_for >= after && !pool.stall.has_reported.swap(true) {
+        print_line(format_args!(
+            "pool {}: {report}",
+            pool.name().escape_debug()
+        ));
+    }
+}
+
+/// What a pool's tasks and threads do.
+struct Report<'a> {
+    after: Nanos,
+    /// How many tasks have not begun.
+    tasks: usize,
+    /// How many threads wait for tasks, for memory or for a slot.
+    waiting: usize,
+    /// How many threads are in calls of `blocking`.
+    blocked: usize,
+    running: Vec<&'a Worker>,
+}
+
+impl<'a> Report<'a> {
+    fn of(pool: &'a PoolInner, after: Nanos) -> Self {
+        let kept = |worker: &Worker| worker.deque.waiting() as usize + worker.stolen_batch.len();
+        let ledger = pool.ledger();
+        let count = |counts: &[Status]| {
+            let members = ledger.members();
+            members
+                .filter(|(_, status)| counts.contains(status))
+                .count()
+        };
+        Self {
+            after,
+            tasks: pool.queued() + pool.workers().map(kept).sum::<usize>(),
+            // Relaxed: a number for the report.
+            waiting: count(&[Status::Waiting, Status::Owed])
+                + pool.stall.outside.load(Ordering::Relaxed),
+            blocked: count(&[Status::Blocked]),
+            running: ledger.running().filter_map(|t| pool.worker_if(t)).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nothing has moved for {} s", self.after / 1_000_000_000)?;
+        let counts = [
+            (self.tasks, "tasks that have not begun"),
+            (self.waiting, "threads that wait for tasks"),
+            (self.blocked, "threads in tidegate::blocking"),
+        ];
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, "; {what}: {count}")?;
+        }
+        for worker in &self.running {
+            write!(f, "; worker {} sleeps in ", worker.index)?;
+            match worker.spawned_at() {
+                Some(at) => write!(f, "the task spawned at {at}")?,
+                None => f.write_str("a task of a scope, a loop or a join")?,
+            }
+        }
+        f.write_str(
+            ". Wrap calls that block in tidegate::blocking, so that other tasks can run. If a task \
+            waits for one that only a waiting thread could run, set TIDEGATE_WAIT=help-any. \
+            TIDEGATE_STALL_REPORT=0 turns this line off",
+        )
+    }
+}
