@@ -20,7 +20,7 @@
 //!    value per item, and [`filter_map`] leaves items out. [`map_reduce`], [`sum`] and
 //!    [`fold_reduce`] combine values in a tree whose shape depends only on the number of items, so
 //!    a floating-point sum is the same for any number of workers. [`find_any`] and [`any`] end
-//!    early. [`sort_unstable`] sorts a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
+//!    early. [`sort`] and [`sort_unstable`] sort a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
 //!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results
 //!    in order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
@@ -210,6 +210,7 @@ mod owned;
 mod parallel_for;
 #[allow(unsafe_code, reason = "writes results into uninitialized memory")]
 mod results;
+#[allow(unsafe_code, reason = "moves items between a slice and a buffer")]
 mod sort;
 #[allow(unsafe_code, reason = "one thread uses the closure")]
 mod spawn;
@@ -228,7 +229,10 @@ pub use parallel_for::{
     ParallelItems, all, any, chunks, chunks_mut, enumerate, filter_map, find_any, fold_reduce,
     for_each, map_reduce, max_by, min_by, par_map, position_any, sum, windows, zip,
 };
-pub use sort::{sort_unstable, sort_unstable_by};
+pub use sort::{
+    sort, sort_by, sort_by_cached_key, sort_by_key, sort_unstable, sort_unstable_by,
+    sort_unstable_by_key,
+};
 use spawn::Target;
 pub use spawn::{Handle, QueueFull, TaskBuilder, task};
 pub use stream::{Mapped, Ordered, Stream, stream};

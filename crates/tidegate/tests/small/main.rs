@@ -7,6 +7,7 @@ mod intervals;
 mod origins;
 mod par_map;
 mod priorities;
+mod sort;
 #[path = "../support/mod.rs"]
 mod support;
 mod ways;

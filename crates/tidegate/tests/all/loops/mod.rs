@@ -4,7 +4,6 @@ mod early;
 mod folds;
 mod items;
 mod ranges;
-mod sort;
 mod stream_ends;
 mod streams;
 
