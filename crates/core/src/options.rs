@@ -416,7 +416,7 @@ mod tests {
             ),
             (
                 two().stack_size(1024),
-                "invalid value 1KiB for Builder::stack_size: expected a size from 64KiB to 64GiB",
+                "invalid value 1KiB for Builder::stack_size: expected a size such as 64MiB (KiB, MiB, GiB, TiB) from 64KiB to 64GiB",
             ),
             (
                 two().steal(StealAmount::Fixed(0)),
