@@ -9,7 +9,7 @@
 //! is an exception: a program that only calls [`join`](crate::join) never asked for a pool and
 //! could not handle the error. It prints the error to standard error and uses the default.
 
-use super::{BuildError, Source};
+use super::{BuildError, Source, machine};
 use std::fmt;
 use tidegate_policy::Tunable;
 use tidegate_policy::tunables::{self, AnyEntry, Setting};
@@ -60,7 +60,7 @@ impl Environment {
         let from = Source::Variable(variable);
         match entry.parse(&text) {
             Ok(()) => Ok(from),
-            Err(error) => self.forgive(from, error.into(), &entry.default()),
+            Err(error) => self.forgive(from, error.into(), &default(entry)),
         }
     }
 
@@ -107,5 +107,19 @@ impl Environment {
         }
         print_line(format_args!("{error}; using {instead}"));
         Ok(Source::Default)
+    }
+}
+
+/// Returns the default of an option in a user's words.
+fn default(entry: &dyn AnyEntry) -> String {
+    match entry.variable() {
+        variable if variable == tunables::WORKERS.variable => {
+            let workers = machine().default_workers();
+            format!("the number of usable processors ({workers})")
+        }
+        variable if variable == tunables::MAX_THREADS.variable => {
+            format!("{} threads per worker", tunables::THREADS_PER_SLOT.default)
+        }
+        _ => entry.default(),
     }
 }

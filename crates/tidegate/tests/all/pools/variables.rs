@@ -36,14 +36,18 @@ fn sum(n: usize) -> usize {
 
 /// For each variable: an invalid value, and the value that the global pool uses instead.
 const BAD: &[(&str, &str, &str)] = &[
-    ("TIDEGATE_WORKERS", "zero", "derived"),
+    (
+        "TIDEGATE_WORKERS",
+        "zero",
+        "the number of usable processors (1)",
+    ),
     ("TIDEGATE_IDLE", "lazy", "elastic"),
     ("TIDEGATE_STEAL", "fixed:0", "one"),
     ("TIDEGATE_VICTIM", "", "hierarchical"),
     ("TIDEGATE_WAIT", "never", "descendants"),
     ("TIDEGATE_PRIORITY", "high", "normal"),
     ("TIDEGATE_PRIORITY_AGING", "2", "64"),
-    ("TIDEGATE_MAX_THREADS", "0", "derived"),
+    ("TIDEGATE_MAX_THREADS", "0", "4 threads per worker"),
     ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),
     ("TIDEGATE_SHARE", "maybe", "auto"),
     ("TIDEGATE_WEIGHT", "0", "100"),
@@ -55,7 +59,8 @@ const BAD: &[(&str, &str, &str)] = &[
 #[test]
 fn bad_variables_are_reported_and_ignored() {
     let test = "bad_variables_are_reported_and_ignored";
-    let variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
+    let mut variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
+    variables.push(("HQ_CPUS", "5"));
     let Some(output) = alone(test, &variables) else {
         assert_eq!(sum(100), 5050);
         return;
