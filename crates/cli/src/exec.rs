@@ -47,7 +47,7 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
             .jobserver
             .map(|jobs| max.map_or(jobs, |max| jobs.min(max))),
         kill_with_command: arguments.kill_with_command,
-        explain: explains()?,
+        explain: value(None, &tunables::EXPLAIN)? == 1,
         share: value(None, &tunables::SHARE)?,
     })
 }
@@ -56,21 +56,6 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
 #[cfg(target_os = "linux")]
 pub fn watch(record: Option<&std::path::Path>) -> ! {
     tidegate_exec::watch(record)
-}
-
-/// Returns whether `TIDEGATE_EXPLAIN` is set to 1.
-#[cfg(target_os = "linux")]
-fn explains() -> Result<bool, Failure> {
-    const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
-    match std::env::var_os(EXPLAIN) {
-        None => Ok(false),
-        Some(text) if text == "0" => Ok(false),
-        Some(text) if text == "1" => Ok(true),
-        Some(text) => {
-            let message = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
-            Err(Failure::Usage(message))
-        }
-    }
 }
 
 #[cfg(not(target_os = "linux"))]

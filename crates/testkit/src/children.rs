@@ -5,8 +5,9 @@
 use std::env;
 use std::process::{Command, Output};
 
-/// The environment variable that is set only in children.
-const CHILD: &str = "TIDEGATE_TEST_CHILD";
+/// The environment variable that is set only in children. A name with Tidegate's prefix would be
+/// reported as unknown.
+const CHILD: &str = "TESTKIT_CHILD";
 
 /// Whether this process is a child.
 pub fn is_child() -> bool {

@@ -15,10 +15,6 @@ use tidegate_policy::Tunable;
 use tidegate_policy::tunables::{self, AnyEntry, Setting};
 use tidegate_sync::stderr::print_line;
 
-/// If this variable is `1`, pools print their options unless the builder overrides it; see
-/// [`crate::explain`].
-const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
-
 /// How invalid values in the environment are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Environment {
@@ -60,7 +56,10 @@ impl Environment {
         let from = Source::Variable(variable);
         match entry.parse(&text) {
             Ok(()) => Ok(from),
-            Err(error) => self.forgive(from, error.into(), &default(entry)),
+            Err(error) => {
+                let instead = tunables::default_in_words(entry, machine().default_workers());
+                self.forgive(from, error.into(), &instead)
+            }
         }
     }
 
@@ -77,23 +76,6 @@ impl Environment {
         Ok(allows)
     }
 
-    /// Whether the pool prints its options. `given` is the builder's value.
-    pub(crate) fn explain(self, given: Option<bool>) -> Result<bool, BuildError> {
-        if let Some(given) = given {
-            return Ok(given);
-        }
-        match self.read(EXPLAIN).as_ref().map(|(_, text)| text.as_str()) {
-            None | Some("0") => Ok(false),
-            Some("1") => Ok(true),
-            Some(text) => {
-                let error = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
-                let from = Source::Variable(EXPLAIN);
-                self.forgive(from, BuildError::new(error), &0)
-                    .map(|_| false)
-            }
-        }
-    }
-
     /// Handles an invalid value: returns the error, or prints it with the value used instead. An
     /// error is forgiven only if the value came `from` a variable.
     pub(crate) fn forgive(
@@ -107,19 +89,5 @@ impl Environment {
         }
         print_line(format_args!("{error}; using {instead}"));
         Ok(Source::Default)
-    }
-}
-
-/// Returns the default of an option in a user's words.
-fn default(entry: &dyn AnyEntry) -> String {
-    match entry.variable() {
-        variable if variable == tunables::WORKERS.variable => {
-            let workers = machine().default_workers();
-            format!("the number of usable processors ({workers})")
-        }
-        variable if variable == tunables::MAX_THREADS.variable => {
-            format!("{} threads per worker", tunables::THREADS_PER_SLOT.default)
-        }
-        _ => entry.default(),
     }
 }

@@ -49,6 +49,7 @@ fn each_variable_belongs_to_one_row() {
         "TIDEGATE_MAX_BLOCKING_THREADS",
         "TIDEGATE_STACK_SIZE",
         "TIDEGATE_GLOBAL",
+        "TIDEGATE_EXPLAIN",
         "TIDEGATE_SIMULATION_PATIENCE",
         "TIDEGATE_SHARE",
         "TIDEGATE_WEIGHT",

@@ -124,6 +124,28 @@ fn every_option_has_its_variable() {
 }
 
 #[test]
+fn unknown_variables_are_explained() {
+    let test = "unknown_variables_are_explained";
+    let variables = [
+        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_TABLE", "/dev/null"),
+        ("TIDEGATE_WORKES", "3"),
+        ("TIDEGATE_ZZZ", "1"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(100), 5050);
+        return;
+    };
+    let mut told = told(&output).split_off(1);
+    told.sort();
+    let lines = [
+        "tidegate: unknown variable \"TIDEGATE_WORKES\"; did you mean \"TIDEGATE_WORKERS\"?",
+        "tidegate: unknown variable \"TIDEGATE_ZZZ\": expected a variable that `tidegate tunables` lists",
+    ];
+    assert_eq!(told, lines);
+}
+
+#[test]
 fn the_builder_wins_over_the_environment() {
     let test = "the_builder_wins_over_the_environment";
     // These values would all be rejected if the builder did not override them.
