@@ -13,7 +13,7 @@ mod chosen;
 mod deferred;
 mod whole;
 
-pub use chosen::{Chosen, entry, grouped_help, open, program, unknown};
+pub use chosen::{Choice, Chosen, entry, grouped_help, open, program};
 pub use deferred::Deferred;
 pub use whole::{repetitions, whole};
 
@@ -129,10 +129,13 @@ fn parse<C: Parser>() -> Result<C, clap::Error> {
     let mut command = C::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     C::from_arg_matches(&matches).map_err(|error| {
-        let chosen = matches.subcommand_name().unwrap_or_default();
-        match command.find_subcommand_mut(chosen) {
-            Some(chosen) => error.format(chosen),
-            None => error.format(&mut command),
+        let (mut chosen, mut matches) = (&mut command, &matches);
+        while let Some((name, below)) = matches.subcommand()
+            && chosen.find_subcommand(name).is_some()
+        {
+            chosen = chosen.find_subcommand_mut(name).expect("the same");
+            matches = below;
         }
+        error.format(chosen)
     })
 }

@@ -2,9 +2,9 @@
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
-use tidegate_cli_support::arguments::{Chosen, Size, open, program, unknown};
+use tidegate_cli_support::arguments::{Chosen, Size, open, program};
 
-use super::simulation::simulated;
+use super::simulation::{SIMULATED, simulated};
 
 /// A program that `sim` simulates in addition to the subcommand's program.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ fn read(text: &str) -> Result<OtherProgram, Error> {
     let matches = command().try_get_matches_from(text.split_whitespace())?;
     let of_program = |(name, matches)| known(name).then_some(matches);
     let Some(matches_of_program) = matches.subcommand().and_then(of_program) else {
-        return Err(unknown(&matches, simulated().map(|entry| entry.name)));
+        return Err(SIMULATED.unknown(&matches, simulated().map(|entry| entry.name)));
     };
     Ok(OtherProgram {
         text: text.split_whitespace().collect::<Vec<_>>().join(" "),
