@@ -2,7 +2,7 @@
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
-use tidegate_cli_support::arguments::{Chosen, Size, open, program};
+use tidegate_cli_support::arguments::{Chosen, Size, open, program, rendered};
 
 use super::simulation::{SIMULATED, simulated};
 
@@ -18,7 +18,7 @@ pub struct OtherProgram {
 /// Parses the value of `--job`.
 pub fn other_program(text: &str) -> Result<OtherProgram, String> {
     read(text).map_err(|error| {
-        let message = error.to_string();
+        let message = rendered(&error);
         let first = message.lines().next().unwrap_or_default();
         first.trim_start_matches("error: ").to_owned()
     })
@@ -80,10 +80,10 @@ mod tests {
             ("nothing 3", "unknown workload \"nothing\""),
             ("digest .", "workload \"digest\" cannot be simulated"),
             ("fob 3", "did you mean \"fib\"?"),
-            ("fib 1 2", "unexpected argument '2'"),
-            ("fib --idle yield", "unexpected argument '--idle'"),
-            ("fib --help", "unexpected argument '--help'"),
-            ("fib --size vast", "invalid value 'vast' for '--size"),
+            ("fib 1 2", "unexpected argument \"2\""),
+            ("fib --idle yield", "unexpected argument \"--idle\""),
+            ("fib --help", "unexpected argument \"--help\""),
+            ("fib --size vast", "invalid value \"vast\" for --size"),
         ] {
             let message = other_program(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");

@@ -20,7 +20,7 @@ use tidegate_workloads::Program as _;
 use tidegate_workloads::digest::{Bytes, Digest};
 use tidegate_workloads::uts::Uts;
 
-use tidegate_cli_support::arguments::{Choice, open};
+use tidegate_cli_support::arguments::{Choice, open, rendered};
 use tidegate_cli_support::failure::Failure;
 
 const SPLIT: Choice = Choice {
@@ -118,7 +118,9 @@ impl Program {
             Some((Digest::NAME, _)) => Self::Digest(digest::Split::from_arg_matches(matches)?),
             Some((Uts::NAME, _)) => Self::Uts(uts::Split::from_arg_matches(matches)?),
             _ => {
-                return Err(SPLIT.unknown(matches, [Uts::NAME, Digest::NAME, sim::NAME].into_iter()));
+                return Err(
+                    SPLIT.unknown(matches, [Uts::NAME, Digest::NAME, sim::NAME].into_iter())
+                );
             }
         })
     }
@@ -150,7 +152,7 @@ impl TryFrom<Vec<Bytes>> for Programs {
         let command = commands(Command::new("fan").no_binary_name(true), sim);
         let matches = command.try_get_matches_from(given);
         let program = matches.and_then(|matches| Program::from_arg_matches(&matches));
-        let program = program.map_err(|error| error.to_string())?;
+        let program = program.map_err(|error| rendered(&error))?;
         Ok(Self { words, program })
     }
 }
