@@ -67,8 +67,10 @@ pub const EXEC_VARIABLE: &str = "TIDEGATE_EXEC";
 /// The variable that holds the only schedule that a search in simulated pools runs.
 pub const SCHEDULE_VARIABLE: &str = "TIDEGATE_SCHEDULE";
 
-/// Returns an error if the name of an environment variable is like those of Tidegate, which has no
-/// such variable.
+/// Checks the name of an environment variable.
+///
+/// # Errors
+/// Returns an error if the name begins with `TIDEGATE_` but no variable of Tidegate has it.
 ///
 /// ```
 /// let check = tidegate_policy::tunables::check_variable;
@@ -77,9 +79,6 @@ pub const SCHEDULE_VARIABLE: &str = "TIDEGATE_SCHEDULE";
 /// assert_eq!(error, expected);
 /// assert!(check("TIDEGATE_TABLE").is_ok() && check("WORKERS").is_ok());
 /// ```
-///
-/// # Errors
-/// See above.
 #[inline]
 pub fn check_variable(name: &str) -> Result<(), ParseError> {
     const PREFIX: &str = "TIDEGATE_";
