@@ -102,7 +102,7 @@ has no table.";
 
 const AFTER_FAN: &str = "\
 The programs are uts, digest and sim with --seeds. The merged result is that of `tidegate run` or `tidegate sim`, \
-whichever machines run the pieces, even if some of them run twice. All machines need the same version of this command \
+whichever machines run the pieces, even if some of them run twice. All machines need the same build of this command \
 and a folder that they share. docs/fan.md describes what is published there.
 
 Exit codes: 0 success, 1 a result is missing, torn or wrong, 2 invalid usage, plan or item, 3 another machine or \

@@ -22,12 +22,19 @@ pub fn run(arguments: ExecArguments) -> Result<ExitCode, Failure> {
 #[cfg(target_os = "linux")]
 fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> {
     use crate::arguments::How;
+    use tidegate::machine::Machine;
     use tidegate_cli_support::options::value;
     use tidegate_policy::tunables;
 
     let (min, max) = (arguments.min, arguments.max);
     if let Some(max) = max.filter(|max| *max < min) {
         let message = format!("--min {min} is above --max {max}: expected at most {max}");
+        return Err(Failure::Usage(message));
+    }
+    // Without the equals sign, the parser takes the number for the program.
+    let program = arguments.command[0].to_string_lossy();
+    if arguments.jobserver == Some(None) && program.parse::<usize>().is_ok() {
+        let message = format!("--jobserver {program}: expected --jobserver={program}");
         return Err(Failure::Usage(message));
     }
     Ok(tidegate_exec::Options {
@@ -43,11 +50,14 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
             How::Count => tidegate_exec::How::Count,
         },
         // A program that is not confined may run this many jobs, so the maximum must count here.
-        jobserver: arguments
-            .jobserver
-            .map(|jobs| max.map_or(jobs, |max| jobs.min(max))),
+        jobserver: arguments.jobserver.map(|jobs| match (jobs, max) {
+            (Some(jobs), Some(max)) => jobs.min(max),
+            (jobs, max) => jobs
+                .or(max)
+                .unwrap_or_else(|| Machine::read().default_workers()),
+        }),
         kill_with_command: arguments.kill_with_command,
-        explain: explains()?,
+        explain: value(None, &tunables::EXPLAIN)? == 1,
         share: value(None, &tunables::SHARE)?,
     })
 }
@@ -56,21 +66,6 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
 #[cfg(target_os = "linux")]
 pub fn watch(record: Option<&std::path::Path>) -> ! {
     tidegate_exec::watch(record)
-}
-
-/// Returns whether `TIDEGATE_EXPLAIN` is set to 1.
-#[cfg(target_os = "linux")]
-fn explains() -> Result<bool, Failure> {
-    const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
-    match std::env::var_os(EXPLAIN) {
-        None => Ok(false),
-        Some(text) if text == "0" => Ok(false),
-        Some(text) if text == "1" => Ok(true),
-        Some(text) => {
-            let message = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
-            Err(Failure::Usage(message))
-        }
-    }
 }
 
 #[cfg(not(target_os = "linux"))]

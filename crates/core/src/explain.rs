@@ -2,9 +2,10 @@
 //!
 //! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its
 //! version, its number of workers and what determined that number, and the options that differ from
-//! their defaults. A pool is used when a thread outside it runs something in it; a pool that is
-//! never used prints nothing. A child process made by `fork` has a new pool, which prints the line
-//! again.
+//! their defaults. It prints another line for each environment variable whose name begins with
+//! `TIDEGATE_` and is unknown. A pool is used when a thread outside it runs something in it; a pool
+//! that is never used prints nothing. A child process made by `fork` has a new pool, which prints
+//! the lines again.
 //!
 //! This module makes no decisions. For machine-readable numbers, see [`Stats`](crate::Stats).
 
@@ -33,6 +34,11 @@ fn explain(pool: &PoolInner) {
         let chosen = pool.workers_are_chosen().then(|| pool.wanted());
         let workers = chosen.unwrap_or(pool.options.workers);
         print_line(format_args!("{}", explanation(&pool.options, workers)));
+        for (name, _) in std::env::vars_os() {
+            if let Err(error) = tunables::check_variable(&name.to_string_lossy()) {
+                print_line(format_args!("{error}"));
+            }
+        }
     }
 }
 

@@ -187,9 +187,9 @@ impl Options {
             bind: bind && Ground::KNOWN,
             usable,
             stack_size: settings.stack_size(environment)?.0,
+            explain: settings.explain(environment)?.0 == 1,
             name: name(settings.name)?,
             max_queued: max_queued(settings.max_queued)?,
-            explain: environment.explain(settings.explain)?,
             stall_report,
             stall_report_from,
             share,
@@ -432,7 +432,7 @@ mod tests {
             ),
             (
                 two().stack_size(1024),
-                "invalid value 1KiB for Builder::stack_size: expected a size from 64KiB to 64GiB",
+                "invalid value 1KiB for Builder::stack_size: expected a size such as 64MiB (KiB, MiB, GiB, TiB) from 64KiB to 64GiB",
             ),
             (
                 two().steal(StealAmount::Fixed(0)),

@@ -416,6 +416,7 @@ fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) ->
 
 fn fall_asleep(worker: WorkerThread<'_>, why: Phase) -> Phase {
     let _ = worker.sleeper.take_woken_at();
+    worker.tally.sleeps.add(1);
     let before = watch::parks(worker, why);
     worker.sleeper.wake_affinity.fall_asleep();
     before
@@ -423,7 +424,6 @@ fn fall_asleep(worker: WorkerThread<'_>, why: Phase) -> Phase {
 
 fn get_up(worker: WorkerThread<'_>, before: Phase) {
     worker.sleeper.wake_affinity.let_back();
-    worker.tally.sleeps.add(1);
     if let Some(woken) = worker.sleeper.take_woken_at() {
         let _ = worker.tally.phases.enter_at(Phase::Switching, woken);
     }

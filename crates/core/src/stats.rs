@@ -196,9 +196,10 @@ pub struct Counters {
     pub failed_empty: u64,
     /// Tasks taken per successful attempt; 0 if no attempt succeeded.
     pub tasks_per_steal: f64,
-    /// How often a worker slept.
+    /// How often a worker went to sleep.
     pub sleeps: u64,
-    /// How long workers slept, in seconds, summed over all workers.
+    /// How long workers slept or were in [`blocking`](fn@crate::blocking) calls, in seconds, summed
+    /// over all workers.
     pub asleep_seconds: f64,
     /// How often a sleeping worker was woken.
     pub wakes: u64,
@@ -228,7 +229,7 @@ pub struct Breakdown {
     pub busy: f64,
     /// Time spent looking for work.
     pub stealing: f64,
-    /// Time spent asleep, for any reason.
+    /// Time spent asleep, for any reason, or in [`blocking`](fn@crate::blocking) calls.
     pub asleep: f64,
     /// Time spent able to continue but not running: just woken, or without a slot because the
     /// pool's share of the machine is used up.
@@ -397,6 +398,8 @@ impl WorkerStats {
     #[inline]
     pub(crate) fn of(tally: &Tally, wakes: u64, deepest: u64) -> Self {
         let steals = tally.steals.get();
+        // Read before the sleeps, so that each sleep whose time it has is counted.
+        let asleep_seconds = tally.asleep();
         let counters = Counters {
             dispatched: tally.tasks.get(),
             stolen_joins: tally.stolen_joins.get(),
@@ -408,7 +411,7 @@ impl WorkerStats {
             failed_empty: tally.failed_empty.get(),
             tasks_per_steal: ratio(tally.stolen_tasks.get() as f64, steals),
             sleeps: tally.sleeps.get(),
-            asleep_seconds: tally.asleep(),
+            asleep_seconds,
             wakes,
             handovers: tally.handovers.get(),
             max_depth: tally.max_depth.get().max(deepest),
@@ -470,6 +473,18 @@ impl Counters {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::Pool;
+    use tidegate_policy::SharePolicy;
+
+    /// A thread may sleep from its start to the pool's end.
+    #[test]
+    fn unfinished_sleeps_are_counted() {
+        let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+        let pool = builder.build().unwrap();
+        let stats = std::iter::repeat_with(|| pool.stats());
+        let mut asleep = stats.filter(|stats| stats.counters.asleep_seconds > 0.0);
+        assert!(asleep.next().unwrap().counters.sleeps > 0);
+    }
 
     /// A sleeper learns after a reader has counted its sleep that it was woken before.
     #[test]

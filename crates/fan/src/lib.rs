@@ -34,6 +34,7 @@ mod status;
 mod testing;
 mod timeline;
 mod verbs;
+mod whole;
 
 use std::fmt;
 
@@ -44,6 +45,8 @@ pub use budget::Budget;
 pub use build::build;
 pub use error::{Error, Retry};
 pub use verbs::{Verb, carry_out, main};
+#[doc(hidden)]
+pub use whole::whole;
 
 /// Compiles the program of the guide, and runs the example of the README file.
 #[cfg(doctest)]

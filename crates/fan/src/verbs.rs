@@ -16,6 +16,7 @@ use crate::piece::{Asked, piece};
 use crate::plan::{Header, Plan};
 use crate::run::{self, Options, book};
 use crate::status::{self, StatusArguments};
+use crate::whole::whole;
 use crate::{Budget, Error, Split};
 
 pub use own::main;
@@ -55,7 +56,7 @@ pub enum Verb<P: Split> {
 pub struct Pieces {
     /// About how many pieces
     // The id is unlike that of any parameter of a program.
-    #[arg(id = "fan-pieces", long = "pieces", value_name = "N", default_value_t = 64, global = true, value_parser = number(), allow_negative_numbers = true)]
+    #[arg(id = "fan-pieces", long = "pieces", value_name = "N", default_value_t = 64, global = true, value_parser = whole(1_usize, 1_000_000), allow_negative_numbers = true)]
     pub pieces: usize,
 }
 
@@ -85,6 +86,7 @@ pub struct RunArguments {
         value_name = "N",
         default_value_t = 2,
         global = true,
+        value_parser = whole(0, u8::MAX),
         allow_negative_numbers = true
     )]
     retries: u8,
@@ -93,18 +95,11 @@ pub struct RunArguments {
     budget: f64,
     /// The processors of each piece [default: 1 with hq, slurm and k8s; a share of this machine with
     /// local]
-    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=4096), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", global = true, value_parser = whole(1_u16, 4096), allow_negative_numbers = true)]
     cpus: Option<u16>,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
-}
-
-fn number() -> impl clap::builder::TypedValueParser<Value = usize> {
-    use clap::builder::TypedValueParser as _;
-    clap::value_parser!(u32)
-        .range(1..=1_000_000)
-        .map(|pieces| pieces as usize)
 }
 
 /// Which item a piece does, and where the plan and the results are.

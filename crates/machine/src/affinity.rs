@@ -73,7 +73,7 @@ mod tests {
         ] {
             let status = format!("Cpus_allowed_list:\t{list}\n");
             let message = allowed_by(&status).unwrap_err();
-            let start = "/proc/self/status holds `";
+            let start = "/proc/self/status holds \"";
             assert!(message.starts_with(start), "{message}");
             assert!(!message.contains('\x1b'), "{message:?}");
         }

@@ -200,7 +200,7 @@ impl fmt::Display for CpuList {
 /// # Examples
 /// ```
 /// let error = "3-1".parse::<tidegate_machine::CpuList>().unwrap_err();
-/// assert!(error.to_string().starts_with("`3-1` is no list of CPUs"));
+/// assert!(error.to_string().starts_with("\"3-1\" is no list of CPUs"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuListError(String);
@@ -209,7 +209,7 @@ impl fmt::Display for CpuListError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "`{}` is no list of CPUs such as 0-3,8 with numbers below {CPU_NUMBER_END}",
+            "\"{}\" is no list of CPUs such as 0-3,8 with numbers below {CPU_NUMBER_END}",
             self.0
         )
     }

@@ -76,7 +76,7 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
 /// Formats the message about a file whose content is not in the expected format.
 pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
     let content = escaped(start(content));
-    format!("{} holds `{content}`, not {expected}", shown(path))
+    format!("{} holds \"{content}\", not {expected}", shown(path))
 }
 
 /// Formats the message about an environment variable whose value is not in the expected format.

@@ -251,7 +251,7 @@ fn read_v2(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
         Some((quota, period)) => ratio(quota, period),
         None => None,
     };
-    let expected = "`max` or a quota, and a period";
+    let expected = "\"max\" or a quota, and a period";
     Ok(Some(
         limit.ok_or_else(|| garbled(file, &content, expected))?,
     ))

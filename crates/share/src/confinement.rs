@@ -43,8 +43,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The environment variable that names the record of the command that started this process.
-pub const VARIABLE: &str = "TIDEGATE_EXEC";
+pub use tidegate_policy::tunables::EXEC_VARIABLE as VARIABLE;
 
 /// A thread, distinguished from later threads with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,8 @@ use crate::refusal::{Kind, Refusal};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that holds the path of the table.
-pub const VARIABLE: &str = "TIDEGATE_TABLE";
+pub use tidegate_policy::tunables::TABLE_VARIABLE as VARIABLE;
+
 /// The environment variable that holds the path of the user's own folder, which exists until
 /// logout.
 const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";

@@ -1,5 +1,5 @@
 //! Simulations: groups of threads of which exactly one runs at a time, in an order that the caller
-//! of [`Simulation::begin`] chooses.
+//! of `Simulation::begin` chooses.
 //!
 //! The threads of a simulation pass a *turn* on. The thread that has the turn runs. It passes the
 //! turn on where it calls one of the functions below, and waits until the turn comes back:

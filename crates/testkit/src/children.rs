@@ -6,8 +6,9 @@ use std::env;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
-/// The environment variable that is set only in children.
-const CHILD: &str = "TIDEGATE_TEST_CHILD";
+/// The environment variable that is set only in children. A name with Tidegate's prefix would be
+/// reported as unknown.
+const CHILD: &str = "TESTKIT_CHILD";
 
 /// Whether this process is a child.
 pub fn is_child() -> bool {

@@ -2,10 +2,10 @@
 //!
 //! These types have the names and the most used methods of those in `std::sync`. In an ordinary
 //! pool they behave like those: the locks and condition variables wrap them, and the channels and
-//! barriers are built on locks and condition variables. In a [simulated pool](crate::testing)
-//! (feature `testing`), a thread that waits here lets the other threads run, so that the run finds
-//! a deadlock instead of hanging, and the order of the threads may change at each call that locks,
-//! unlocks, waits, notifies, sends or receives.
+//! barriers are built on locks and condition variables. In a simulated pool (module and feature
+//! `testing`), a thread that waits here lets the other threads run, so that the run finds a deadlock
+//! instead of hanging, and the order of the threads may change at each call that locks, unlocks,
+//! waits, notifies, sends or receives.
 //!
 //! Methods that lock, wait, send or receive require a value that is [`Send`], and those of
 //! [`RwLock`] require it to be [`Sync`] as well. `std` requires neither, but a simulated pool asks

@@ -46,7 +46,7 @@ pub const STEPS: &[Step] = &[
     Step(Seconds, "patches", One(mutants::apply)),
     Step(Seconds, "licences", One(|| beside::deny("bans licenses"))),
     Step(Seconds, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
-    Step(Seconds, "rustdoc", Cargo("RUSTDOCFLAGS=-Dwarnings doc --workspace --all-features --no-deps --document-private-items --lib")),
+    Step(Seconds, "rustdoc", One(rustdoc)),
     Step(Seconds, "beside lints", One(beside::lints)),
     Step(Minutes, "web links", One(house::web)),
     Step(Minutes, "advisories", One(|| beside::deny("advisories"))),
@@ -96,6 +96,18 @@ pub fn run(tally: &mut Tally, only: Option<&str>, quick: bool, full: bool) {
             Table(run) => run(tally),
         }
     }
+}
+
+/// Documents all libraries, and those with features also as a user does who enables none.
+fn rustdoc() -> Outcome {
+    let all = "--workspace --all-features --document-private-items";
+    let plain = "-p tidegate -p tidegate-core -p tidegate-policy -p tidegate-sync";
+    let doc = |line| {
+        Cmd::cargo(&format!(
+            "RUSTDOCFLAGS=-Dwarnings doc --no-deps --lib {line}"
+        ))
+    };
+    in_turn([all, plain].map(doc), "")
 }
 
 /// Tests what needs a feature that the ordinary tests are built without: the libraries that have

@@ -33,7 +33,7 @@ impl FromArgMatches for Chosen {
             .and_then(|(name, matches)| Some((entry(name)?, matches)));
         match entry {
             Some((entry, matches)) => Ok(Self::read(entry, matches)),
-            None => Err(unknown(matches, ENTRIES.iter().map(|entry| entry.name))),
+            None => Err(RUN.unknown(matches, ENTRIES.iter().map(|entry| entry.name))),
         }
     }
 
@@ -98,7 +98,7 @@ impl Chosen {
     }
 }
 
-/// Makes the parser accept unknown subcommands, so that [`unknown`] can report them.
+/// Makes the parser accept unknown subcommands, so that [`Choice::unknown`] can report them.
 pub fn open(command: Command) -> Command {
     command
         .subcommand_required(true)
@@ -111,15 +111,41 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// Returns the error for a subcommand that isn't in `known`.
-pub fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
-    let name = matches.subcommand_name().unwrap_or_default();
-    let message = match tidegate_policy::closest(name, known) {
-        _ if entry(name).is_some() => format!("workload {name:?} cannot be simulated"),
-        Some(known) => format!("unknown workload {name:?}; did you mean {known:?}?"),
-        None => format!("unknown workload {name:?}"),
-    };
-    Error::raw(ErrorKind::InvalidSubcommand, message)
+/// What a subcommand is the name of, for errors.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// What the help calls it.
+    pub noun: &'static str,
+    /// What cannot be done with an entry of the registry that is no choice here.
+    pub participle: &'static str,
+    /// The command that lists the choices.
+    pub list: &'static str,
+}
+
+const RUN: Choice = Choice {
+    noun: "workload",
+    participle: "run",
+    list: "tidegate run",
+};
+
+impl Choice {
+    /// Returns the error for a subcommand that isn't in `known`.
+    pub fn unknown<'a>(self, matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
+        let name = matches.subcommand_name().unwrap_or_default();
+        let Self {
+            noun,
+            participle,
+            list,
+        } = self;
+        let message = match tidegate_policy::closest(name, known) {
+            _ if entry(name).is_some() => {
+                format!("{noun} {name:?} cannot be {participle}: see `{list}`")
+            }
+            Some(known) => format!("unknown {noun} {name:?}; did you mean {known:?}?"),
+            None => format!("unknown {noun} {name:?}: see `{list}`"),
+        };
+        Error::raw(ErrorKind::InvalidSubcommand, message)
+    }
 }
 
 /// Returns a help template that lists, by group, the programs that satisfy `listed`.

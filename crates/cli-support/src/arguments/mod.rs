@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::process::{ExitCode, Termination};
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,10 @@ mod chosen;
 mod deferred;
 mod whole;
 
-pub use chosen::{Chosen, entry, grouped_help, open, program, unknown};
+pub use chosen::{Choice, Chosen, entry, grouped_help, open, program};
 pub use deferred::Deferred;
-pub use whole::{repetitions, whole};
+pub use tidegate_fan::whole;
+pub use whole::repetitions;
 
 use crate::failure::Failure;
 use crate::output;
@@ -101,10 +103,23 @@ pub fn run<C: Parser, T: Termination>(work: impl FnOnce(C) -> Result<T, Failure>
     }
 }
 
-/// Renders an error. If one of our parsers rejected the value, the message would quote it twice,
-/// because clap quotes it as well. In that case, removes our copy and keeps what was expected.
-fn rendered(error: &clap::Error) -> String {
-    let message = error.render().to_string();
+/// Renders an error, with the quotation marks of our own messages. If one of our parsers rejected the
+/// value, the message would quote it twice, because clap quotes it as well. In that case, removes
+/// our copy and keeps what was expected.
+pub fn rendered(error: &clap::Error) -> String {
+    // What clap quotes has a style of its own, unlike an apostrophe.
+    let styled = error.render().ansi().to_string();
+    let styled = styled.replace("'\x1b[", "\"\x1b[");
+    let styled = StyledStr::from(styled.replace("\x1b[0m'", "\x1b[0m\""));
+    let mut message = styled.to_string();
+    if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
+        // Our messages don't quote what has the value.
+        message = message.replacen(
+            &format!(" for {argument:?}"),
+            &format!(" for {argument}"),
+            1,
+        );
+    }
     let (Some(ContextValue::String(value)), Some(source)) =
         (error.get(ContextKind::InvalidValue), error.source())
     else {
@@ -129,10 +144,14 @@ fn parse<C: Parser>() -> Result<C, clap::Error> {
     let mut command = C::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     C::from_arg_matches(&matches).map_err(|error| {
-        let chosen = matches.subcommand_name().unwrap_or_default();
-        match command.find_subcommand_mut(chosen) {
-            Some(chosen) => error.format(chosen),
-            None => error.format(&mut command),
+        let (mut chosen, mut matches) = (&mut command, &matches);
+        while let Some((name, below)) = matches.subcommand() {
+            if chosen.find_subcommand(name).is_none() {
+                break;
+            }
+            chosen = chosen.find_subcommand_mut(name).expect("it was found");
+            matches = below;
         }
+        error.format(chosen)
     })
 }

@@ -1,24 +1,10 @@
 //! Parsers for integers within a range.
 
-use std::fmt::Display;
-use std::str::FromStr;
-
 use clap::builder::TypedValueParser;
+use tidegate_fan::whole;
 
 /// The maximum number of repetitions. It is limited because each result is kept until the end.
 const MOST_REPETITIONS: u32 = 100_000;
-
-/// Returns a parser for an integer from `least` to `most`.
-pub fn whole<T>(least: T, most: T) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
-{
-    move |text: &str| {
-        let number = text.parse().ok();
-        let allowed = number.filter(|number| (least..=most).contains(number));
-        allowed.ok_or_else(|| format!("expected an integer from {least} to {most}"))
-    }
-}
 
 /// Returns a parser for a number of repetitions.
 pub fn repetitions() -> impl TypedValueParser<Value = u32> {

@@ -23,9 +23,9 @@ pub struct ExecArguments {
     #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true)]
     pub max: Option<usize>,
     /// Limit a `make` or `cargo` to N jobs at once (leave out its -j), and to the processors that
-    /// CMD has at the time [default: no jobserver]
-    #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true)]
-    pub jobserver: Option<usize>,
+    /// CMD has at the time [default: no jobserver] [default N: that of --max]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, value_parser = workers())]
+    pub jobserver: Option<Option<usize>>,
     /// How CMD follows its allotment
     #[arg(long, value_enum, default_value_t)]
     pub how: How,

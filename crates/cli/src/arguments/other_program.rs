@@ -2,9 +2,9 @@
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
-use tidegate_cli_support::arguments::{Chosen, Size, open, program, unknown};
+use tidegate_cli_support::arguments::{Chosen, Size, open, program, rendered};
 
-use super::simulation::simulated;
+use super::simulation::{SIMULATED, simulated};
 
 /// A program that `sim` simulates in addition to the subcommand's program.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct OtherProgram {
 /// Parses the value of `--job`.
 pub fn other_program(text: &str) -> Result<OtherProgram, String> {
     read(text).map_err(|error| {
-        let message = error.to_string();
+        let message = rendered(&error);
         let first = message.lines().next().unwrap_or_default();
         first.trim_start_matches("error: ").to_owned()
     })
@@ -28,7 +28,7 @@ fn read(text: &str) -> Result<OtherProgram, Error> {
     let matches = command().try_get_matches_from(text.split_whitespace())?;
     let of_program = |(name, matches)| known(name).then_some(matches);
     let Some(matches_of_program) = matches.subcommand().and_then(of_program) else {
-        return Err(unknown(&matches, simulated().map(|entry| entry.name)));
+        return Err(SIMULATED.unknown(&matches, simulated().map(|entry| entry.name)));
     };
     Ok(OtherProgram {
         text: text.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -80,10 +80,10 @@ mod tests {
             ("nothing 3", "unknown workload \"nothing\""),
             ("digest .", "workload \"digest\" cannot be simulated"),
             ("fob 3", "did you mean \"fib\"?"),
-            ("fib 1 2", "unexpected argument '2'"),
-            ("fib --idle yield", "unexpected argument '--idle'"),
-            ("fib --help", "unexpected argument '--help'"),
-            ("fib --size vast", "invalid value 'vast' for '--size"),
+            ("fib 1 2", "unexpected argument \"2\""),
+            ("fib --idle yield", "unexpected argument \"--idle\""),
+            ("fib --help", "unexpected argument \"--help\""),
+            ("fib --size vast", "invalid value \"vast\" for --size"),
         ] {
             let message = other_program(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");

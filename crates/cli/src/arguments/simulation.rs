@@ -14,7 +14,7 @@ use tidegate_sim::{Allot, Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use tidegate_cli_support::arguments::{
-    Chosen, Format, Size, TableFormat, grouped_help, open, program, unknown, whole,
+    Choice, Chosen, Format, Size, TableFormat, grouped_help, open, program, whole,
 };
 use tidegate_cli_support::options::{est_cycle, help, help_of_policy};
 
@@ -146,6 +146,12 @@ fn processors_help() -> String {
     format!("Processors of the simulated machine [default: {default}, or the CPUs of --topology]")
 }
 
+pub(super) const SIMULATED: Choice = Choice {
+    noun: "workload",
+    participle: "simulated",
+    list: "tidegate sim",
+};
+
 pub(super) fn simulated() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.simulated)
 }
@@ -171,7 +177,7 @@ impl FromArgMatches for Simulation {
             )),
             _ => {
                 let programs = simulated().map(|entry| entry.name);
-                Err(unknown(matches, programs.chain([JOBS])))
+                Err(SIMULATED.unknown(matches, programs.chain([JOBS])))
             }
         }
     }
@@ -215,7 +221,7 @@ impl FromArgMatches for Simulated {
                 chosen: Chosen::from_arg_matches(matches)?,
                 flags: Box::new(SimulationFlags::from_arg_matches(flags)?),
             }),
-            _ => Err(unknown(matches, simulated().map(|entry| entry.name))),
+            _ => Err(SIMULATED.unknown(matches, simulated().map(|entry| entry.name))),
         }
     }
 

@@ -17,9 +17,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tidegate_fan::{Budget, Done, Error, Split, Verb, Weighted};
 use tidegate_workloads::Program as _;
-use tidegate_workloads::digest::Bytes;
+use tidegate_workloads::digest::{Bytes, Digest};
+use tidegate_workloads::uts::Uts;
 
+use tidegate_cli_support::arguments::{Choice, open, rendered};
 use tidegate_cli_support::failure::Failure;
+
+const SPLIT: Choice = Choice {
+    noun: "program",
+    participle: "split",
+    list: "tidegate fan run",
+};
 
 /// Into how many items a piece packs what it leaves to others.
 const REST: usize = 16;
@@ -71,9 +79,7 @@ fn failed(failure: impl Into<Failure>) -> Error {
 }
 
 fn commands(parent: Command, sim: Command) -> Command {
-    parent
-        .subcommand_required(true)
-        .arg_required_else_help(true)
+    open(parent)
         .disable_help_subcommand(true)
         .subcommand_value_name("PROGRAM")
         .subcommand_help_heading("Programs")
@@ -93,11 +99,10 @@ impl Args for Programs {
 
 impl FromArgMatches for Programs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let program = Program::from_arg_matches(matches)?;
         let sim = sim::programs(sim::command(), |_| true);
-        Ok(Self {
-            words: words::of(&commands(Command::new("fan"), sim), matches),
-            program: Program::from_arg_matches(matches)?,
-        })
+        let words = words::of(&commands(Command::new("fan"), sim), matches);
+        Ok(Self { words, program })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -110,10 +115,13 @@ impl Program {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(match matches.subcommand() {
             Some((sim::NAME, sim)) => Self::Sim(sim::Split::from_arg_matches(sim)?),
-            Some((tidegate_workloads::digest::Digest::NAME, _)) => {
-                Self::Digest(digest::Split::from_arg_matches(matches)?)
+            Some((Digest::NAME, _)) => Self::Digest(digest::Split::from_arg_matches(matches)?),
+            Some((Uts::NAME, _)) => Self::Uts(uts::Split::from_arg_matches(matches)?),
+            _ => {
+                return Err(
+                    SPLIT.unknown(matches, [Uts::NAME, Digest::NAME, sim::NAME].into_iter())
+                );
             }
-            _ => Self::Uts(uts::Split::from_arg_matches(matches)?),
         })
     }
 }
@@ -144,7 +152,7 @@ impl TryFrom<Vec<Bytes>> for Programs {
         let command = commands(Command::new("fan").no_binary_name(true), sim);
         let matches = command.try_get_matches_from(given);
         let program = matches.and_then(|matches| Program::from_arg_matches(&matches));
-        let program = program.map_err(|error| error.to_string())?;
+        let program = program.map_err(|error| rendered(&error))?;
         Ok(Self { words, program })
     }
 }

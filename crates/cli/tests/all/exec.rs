@@ -355,7 +355,7 @@ mod signals {
         fs::write(&make, script).expect("a file");
         fs::set_permissions(&make, PermissionsExt::from_mode(0o700)).expect("a file");
         let path = std::env::var("PATH").expect("text");
-        let mut command = home.program("exec --jobserver 2 -- true");
+        let mut command = home.program("exec --jobserver=2 -- true");
         command.env("PATH", format!("{}:{path}", folder.path().display()));
         let mut command = Running(command.spawn().expect("it starts"));
         eventually(|| folder.path().join("make.begun").exists());

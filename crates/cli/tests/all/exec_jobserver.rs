@@ -37,7 +37,7 @@ all: 1 2
 1 2:
 \t@>begun$@; until [ -e begun1 ] && [ -e begun2 ]; do sleep 0.01; done
 ";
-    make("--jobserver 2", rules);
+    make("--jobserver=2", rules);
 }
 
 /// A job fails if it is the third one at a time.
@@ -48,7 +48,7 @@ all: 1 2 3 4 5 6 7 8
 1 2 3 4 5 6 7 8:
 \t@at=a; mkdir a 2>/dev/null || { at=b; mkdir b; } && sleep 0.02 && rmdir $$at
 ";
-    make("--jobserver 2", rules);
+    make("--jobserver=2", rules);
 }
 
 /// A job fails if it is the second one at a time.
@@ -59,7 +59,9 @@ all: 1 2 3 4
 1 2 3 4:
 \t@mkdir a && sleep 0.02 && rmdir a
 ";
-    make("--jobserver 9 --max 1", rules);
+    for jobserver in ["--jobserver=9", "--jobserver"] {
+        make(&format!("{jobserver} --max 1"), rules);
+    }
 }
 
 /// `cargo` has flags of its own in `CARGO_MAKEFLAGS`.
@@ -67,7 +69,7 @@ all: 1 2 3 4
 fn each_variable_keeps_its_own_flags() {
     let home = Home::new();
     let script = "echo \"$MAKEFLAGS|$CARGO_MAKEFLAGS\"";
-    let mut command = home.tidegate("exec --jobserver 2 -- sh -c");
+    let mut command = home.tidegate("exec --jobserver=2 -- sh -c");
     command
         .arg(script)
         .env("MAKEFLAGS", "k")

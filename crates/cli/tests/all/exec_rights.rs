@@ -75,7 +75,7 @@ mod proc {
     /// There may be a table already, or not.
     #[test]
     fn missing_proc_costs_one_line() {
-        for options in ["", "--how count", "--how quota", "--max 1 --jobserver 2"] {
+        for options in ["", "--how count", "--how quota", "--max 1 --jobserver=2"] {
             let home = Home::new();
             // If the program is followed, this is long enough for a look at it.
             let program = shell(&home, options, "sleep 0.1; exit 7");

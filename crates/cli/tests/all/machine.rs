@@ -132,8 +132,8 @@ fn malformed_topology_is_rejected() {
             &b""[..],
             "line 1: nothing says which CPUs there are: expected",
         ),
-        (b"cpus 0-1\ncores 0-1", "line 2: `cores` is no statement"),
-        (b"cpus 0\n\x1b[2J", "line 2: `\\u{1b}[2J` is no statement"),
+        (b"cpus 0-1\ncores 0-1", "line 2: \"cores\" is no statement"),
+        (b"cpus 0\n\x1b[2J", "line 2: \"\\u{1b}[2J\" is no statement"),
         (
             b"cpus 0 # caf\xe9",
             "is not text from byte 12 on: expected UTF-8",

@@ -96,7 +96,10 @@ fn a_bad_program_is_named() {
             "knary 3 2 5",
             "--job \"knary 3 2 5\": invalid value 5 for r",
         ),
-        ("fib 1 2", "'fib 1 2' for '--job <PROGRAM>': unexpected"),
+        (
+            "fib 1 2",
+            "\"fib 1 2\" for --job <PROGRAM>: unexpected argument \"2\"",
+        ),
         ("nothing", "unknown workload \"nothing\""),
     ] {
         let text = complaint(&mut mix("", &["fib", other]), 2);

@@ -9,15 +9,11 @@
 //! is an exception: a program that only calls [`join`](crate::join) never asked for a pool and
 //! could not handle the error. It prints the error to standard error and uses the default.
 
-use super::{BuildError, Source};
+use super::{BuildError, Source, machine};
 use std::fmt;
 use tidegate_policy::Tunable;
 use tidegate_policy::tunables::{self, AnyEntry, Setting};
 use tidegate_sync::stderr::print_line;
-
-/// If this variable is `1`, pools print their options unless the builder overrides it; see
-/// [`crate::explain`].
-const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
 
 /// How invalid values in the environment are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,7 +56,10 @@ impl Environment {
         let from = Source::Variable(variable);
         match entry.parse(&text) {
             Ok(()) => Ok(from),
-            Err(error) => self.forgive(from, error.into(), &entry.default()),
+            Err(error) => {
+                let instead = tunables::default_in_words(entry, machine().default_workers());
+                self.forgive(from, error.into(), &instead)
+            }
         }
     }
 
@@ -75,23 +74,6 @@ impl Environment {
     pub(crate) fn allows_global(self) -> Result<bool, BuildError> {
         let (allows, _) = self.option("build_global", None, &tunables::GLOBAL)?;
         Ok(allows)
-    }
-
-    /// Whether the pool prints its options. `given` is the builder's value.
-    pub(crate) fn explain(self, given: Option<bool>) -> Result<bool, BuildError> {
-        if let Some(given) = given {
-            return Ok(given);
-        }
-        match self.read(EXPLAIN).as_ref().map(|(_, text)| text.as_str()) {
-            None | Some("0") => Ok(false),
-            Some("1") => Ok(true),
-            Some(text) => {
-                let error = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
-                let from = Source::Variable(EXPLAIN);
-                self.forgive(from, BuildError::new(error), &0)
-                    .map(|_| false)
-            }
-        }
     }
 
     /// Handles an invalid value: returns the error, or prints it with the value used instead. An

@@ -81,9 +81,10 @@ impl {
 
     /// Sets whether the pool prints a line to standard error when it is first used: its number of
     /// workers, the reason for that number, and the options that differ from their defaults
-    /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. A pool that shares the machine also
-    /// prints where it finds the other jobs.
-    explain(on: bool) sets bool = on;
+    /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. It also prints a line for each
+    /// environment variable whose name begins with `TIDEGATE_` and is unknown. A pool that shares
+    /// the machine also prints where it finds the other jobs.
+    explain(on: bool) sets usize = on.into(), or EXPLAIN;
 
     /// Sets a function that each thread of the pool calls with its number when it starts. By
     /// default, there is no such function. If `f` panics, the panic is logged to standard error.

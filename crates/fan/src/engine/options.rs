@@ -13,6 +13,7 @@ use crate::engine::k8s::{Container, K8s};
 use crate::engine::local::Local;
 use crate::engine::slurm::Slurm;
 use crate::engine::{Engine, Launch};
+use crate::whole::whole;
 
 /// What runs the pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,7 +54,7 @@ pub struct EngineOptions {
     #[arg(long, value_name = "NAME:PATH", global = true)]
     pub claim: Option<Claim>,
     /// hq, slurm and k8s: after how many seconds a command of the engine is killed [default: 60]
-    #[arg(long, value_name = "SECONDS", global = true, value_parser = limit())]
+    #[arg(long, value_name = "SECONDS", global = true, value_parser = whole(1_u32, 86_400))]
     pub call_limit: Option<u32>,
 }
 
@@ -75,10 +76,6 @@ impl FromStr for Claim {
         let (name, path) = (name.to_owned(), path.into());
         Ok(Self { name, path })
     }
-}
-
-fn limit() -> impl clap::builder::TypedValueParser<Value = u32> {
-    clap::value_parser!(u32).range(1..=86_400)
 }
 
 impl EngineOptions {

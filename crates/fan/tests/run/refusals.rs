@@ -19,11 +19,11 @@ tests! {
 
 fn numbers_out_of_range() {
     for (option, range) in [
-        ("--pieces 0", "1..=1000000"),
-        ("--pieces -1", "1..=1000000"),
-        ("--cpus 0", "1..=4096"),
-        ("--call-limit 0", "1..=86400"),
-        ("--retries -1", "0..=255"),
+        ("--pieces 0", "an integer from 1 to 1000000"),
+        ("--pieces -1", "an integer from 1 to 1000000"),
+        ("--cpus 0", "an integer from 1 to 4096"),
+        ("--call-limit 0", "an integer from 1 to 86400"),
+        ("--retries -1", "an integer from 0 to 255"),
         ("--budget -1", "from 0 to 1000000000"),
         ("--budget NaN", "from 0 to 1000000000"),
     ] {

@@ -356,7 +356,7 @@ mod unreadable_files {
             let machine = read(&sixteen().with("/sys/devices/system/cpu/online", online));
             assert_eq!(machine.default_workers(), 8);
             assert!(
-                machine.notes()[0].contains("/cpu/online holds `"),
+                machine.notes()[0].contains("/cpu/online holds \""),
                 "{:?}",
                 machine.notes()
             );

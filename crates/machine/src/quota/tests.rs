@@ -217,7 +217,7 @@ fn reports_malformed_v2_files() {
         assert_eq!(quotas, ["2 /a"], "{content:?}");
         assert_eq!(notes.len(), 1, "{content:?}");
         assert!(
-            notes[0].starts_with("/sys/fs/cgroup/a/b/cpu.max holds `"),
+            notes[0].starts_with("/sys/fs/cgroup/a/b/cpu.max holds \""),
             "{}",
             notes[0]
         );
@@ -239,7 +239,7 @@ fn reports_malformed_v1_files() {
         let files = with_v1(files, "/sys/fs/cgroup/cpu,cpuacct", quota, period);
         let (quotas, notes) = read_all(&files);
         assert_eq!(quotas, [""; 0], "{quota:?} {period:?}");
-        assert!(notes[0].contains("cpu.cfs_quota_us holds `"), "{notes:?}");
+        assert!(notes[0].contains("cpu.cfs_quota_us holds \""), "{notes:?}");
     }
     let files =
         machine(V1, "2:cpu:/\n").with("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "1000");

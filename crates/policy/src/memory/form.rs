@@ -197,12 +197,12 @@ impl Policy for Budget {
 
     fn agree(&self) -> Result<(), ParseError> {
         if self.bytes == 0 {
-            let expected = "a size, as in budget:64MiB,serial=8MiB";
-            return Err(ParseError::new("", "missing size", expected));
+            let expected = "a size above 0, as in budget:64MiB,serial=8MiB";
+            return Err(ParseError::new("", "bytes is missing or 0", expected));
         }
         if self.serial == 0 {
             let expected = "serial=SIZE, the serial run's peak of reserved memory";
-            return Err(ParseError::new("", "missing serial", expected));
+            return Err(ParseError::new("", "serial is missing or 0", expected));
         }
         if self.bytes >= self.serial {
             return Ok(());

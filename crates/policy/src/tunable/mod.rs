@@ -256,7 +256,9 @@ impl Tunable<&dyn Shown> {
         let range = self.range();
         let expected = match self.unit {
             Unit::Time => alloc::format!("a time from {range}"),
-            Unit::Bytes => alloc::format!("a size from {range}"),
+            Unit::Bytes => {
+                alloc::format!("a size such as 64MiB (KiB, MiB, GiB, TiB) from {range}")
+            }
             Unit::Count(_) => alloc::format!("an integer from {range}"),
             Unit::Ratio => alloc::format!("a number from {range}"),
             Unit::Choice => range,

@@ -52,11 +52,74 @@ pub use exec::*;
 pub use runtime::*;
 pub use simulator::*;
 
+use crate::error::ParseError;
+use crate::text::closest;
 use crate::{
     amount, desire, idle, limits, memory, place_by, priority, queue, search, share, stall, victim,
     wait,
 };
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+
+/// The variable that holds the path of the table of jobs.
+pub const TABLE_VARIABLE: &str = "TIDEGATE_TABLE";
+/// The variable that names the record of the `tidegate exec` that started a process.
+pub const EXEC_VARIABLE: &str = "TIDEGATE_EXEC";
+/// The variable that holds the only schedule that a search in simulated pools runs.
+pub const SCHEDULE_VARIABLE: &str = "TIDEGATE_SCHEDULE";
+
+/// Checks the name of an environment variable.
+///
+/// # Errors
+/// Returns an error if the name begins with `TIDEGATE_` but no variable of Tidegate has it.
+///
+/// ```
+/// let check = tidegate_policy::tunables::check_variable;
+/// let error = check("TIDEGATE_WORKES").unwrap_err().to_string();
+/// let expected = "unknown variable \"TIDEGATE_WORKES\"; did you mean \"TIDEGATE_WORKERS\"?";
+/// assert_eq!(error, expected);
+/// assert!(check("TIDEGATE_TABLE").is_ok() && check("WORKERS").is_ok());
+/// ```
+#[inline]
+pub fn check_variable(name: &str) -> Result<(), ParseError> {
+    const PREFIX: &str = "TIDEGATE_";
+    let set = rows().into_iter().filter_map(|row| row.variable);
+    let others = [TABLE_VARIABLE, EXEC_VARIABLE, SCHEDULE_VARIABLE];
+    let known: Vec<_> = set.chain(others).collect();
+    let Some(end) = name.strip_prefix(PREFIX).filter(|_| !known.contains(&name)) else {
+        return Ok(());
+    };
+    let problem = format!("unknown variable {name:?}");
+    // Without the prefix, in which all names are alike.
+    let ends = known.iter().filter_map(|name| name.strip_prefix(PREFIX));
+    Err(match closest(end, ends) {
+        Some(end) => ParseError::misspelled(&problem, &format!("{PREFIX}{end}")),
+        None => ParseError::new("", &problem, "a variable that `tidegate tunables` lists"),
+    })
+}
+
+/// Returns the default of an option in a user's words, on a machine with this number of usable
+/// processors.
+///
+/// ```
+/// use tidegate_policy::tunables::{WORKERS, default_in_words};
+///
+/// let words = default_in_words(WORKERS.entry(None).any(), 2);
+/// assert_eq!(words, "the number of usable processors (2)");
+/// ```
+#[must_use]
+pub fn default_in_words(option: &dyn AnyEntry, processors: usize) -> String {
+    match option.variable() {
+        name if name == WORKERS.variable => {
+            format!("the number of usable processors ({processors})")
+        }
+        name if name == MAX_THREADS.variable => {
+            format!("{} threads per worker", THREADS_PER_SLOT.default)
+        }
+        _ => option.default(),
+    }
+}
 
 /// Returns all tunables. First come the settings that users change most often; then those of the
 /// runtime, of sharing between jobs, of the estimators, of the idle policies, of the memory orders

@@ -34,6 +34,9 @@ table! {
     GLOBAL: bool = choice("global", SWITCH, true).set_by("TIDEGATE_GLOBAL"),
         "Whether the global pool may be created; if off, a call that would create it panics, so that \
         a library's tests find such calls.", GUESSED;
+    EXPLAIN: usize = count("explain", "lines", 0, 1, 0).set_by("TIDEGATE_EXPLAIN"),
+        "Whether a pool prints a line about its workers and options when it is first used, and one \
+        about each unknown variable.", GUESSED;
     TRACE_BYTES: usize = bytes("trace.bytes", 64 * KIB as usize, GIB as usize, 16 * MIB as usize),
         "Size limit of a trace, separately for each worker, the share controller and the memory \
         plan; later decisions are not recorded.", GUESSED;

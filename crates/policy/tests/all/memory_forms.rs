@@ -51,8 +51,13 @@ fn what_cannot_be_used_says_why() {
             "bytes=1MiB is below serial=2MiB",
         ),
         ("budget:bytes=lots", "budget"),
-        ("budget", "missing size in budget"),
-        ("budget:64MiB", "missing serial in budget"),
+        ("budget", "bytes is missing or 0 in budget"),
+        ("budget:0", "bytes is missing or 0 in budget"),
+        ("budget:64MiB", "serial is missing or 0 in budget"),
+        (
+            "budget:bytes=4MB",
+            "\"4MB\" for bytes in budget: expected a size such as 64MiB (KiB, MiB, GiB, TiB) from 0",
+        ),
         ("budget:64MiB,8MiB", "key=value"),
     ] {
         let error = text.parse::<MemoryPolicy>().unwrap_err().to_string();

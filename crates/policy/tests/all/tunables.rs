@@ -50,6 +50,7 @@ fn each_variable_belongs_to_one_row() {
         "TIDEGATE_MAX_BLOCKING_THREADS",
         "TIDEGATE_STACK_SIZE",
         "TIDEGATE_GLOBAL",
+        "TIDEGATE_EXPLAIN",
         "TIDEGATE_SIMULATION_PATIENCE",
         "TIDEGATE_SHARE",
         "TIDEGATE_WEIGHT",
@@ -98,10 +99,11 @@ fn bad_value_error_names_the_variable() {
             "invalid value {bad:?} for TIDEGATE_WORKERS: expected "
         )));
     }
-    let stack = tunables::STACK_SIZE.parse("1KiB").unwrap_err().to_string();
+    let stack = tunables::STACK_SIZE.parse("8MB").unwrap_err().to_string();
     assert_eq!(
         stack,
-        "invalid value \"1KiB\" for TIDEGATE_STACK_SIZE: expected a size from 64KiB to 64GiB"
+        "invalid value \"8MB\" for TIDEGATE_STACK_SIZE: expected a size such as 64MiB \
+         (KiB, MiB, GiB, TiB) from 64KiB to 64GiB"
     );
     let idle = tunables::IDLE
         .parse("linear:step=9")

@@ -161,7 +161,7 @@ pub(super) const FAMILIES: &[Family] = &[
     ),
     counter(
         "tidegate_sleeps_total",
-        "Times that the worker slept.",
+        "Times that the worker went to sleep.",
         Values::OfWorkers(|worker| worker.counters.sleeps as f64),
     ),
     counter(

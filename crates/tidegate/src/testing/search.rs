@@ -87,8 +87,7 @@ pub fn search(
     Some(run.into_failure(Schedule::Seed(seed)))
 }
 
-/// The variable that holds the only schedule that searches run, if it is set.
-pub(super) const SCHEDULE: &str = "TIDEGATE_SCHEDULE";
+pub(super) use tidegate_policy::tunables::SCHEDULE_VARIABLE as SCHEDULE;
 
 fn requested() -> Option<Schedule> {
     let text = std::env::var(SCHEDULE).ok()?;

@@ -15,7 +15,7 @@ use tidegate_share::{Location, Observer};
 use tidegate_testkit::PATIENCE;
 
 /// The environment variable that names the test that a job must run.
-const ROLE: &str = "TIDEGATE_TEST_ROLE";
+const ROLE: &str = "TEST_ROLE";
 
 /// Whether this process is a job that must run `test`.
 pub fn plays(test: &str) -> bool {

@@ -34,7 +34,7 @@ use tidegate_cli_support::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
 
 /// Set in the environment of the child process, which does the measuring.
-const INSIDE: &str = "TIDEGATE_BENCH_HANDOVER";
+const INSIDE: &str = "BENCH_HANDOVER";
 
 /// How long the bench waits before and after each change for the pool to reach a steady state.
 const SETTLE: Duration = Duration::from_millis(60);

@@ -57,7 +57,7 @@ impl Problem {
 pub(super) fn quoted(word: &str) -> String {
     let start = start(word);
     let more = if start == word { "" } else { ".." };
-    format!("`{}{more}`", escaped(start))
+    format!("\"{}{more}\"", escaped(start))
 }
 
 impl fmt::Display for TopologyError {

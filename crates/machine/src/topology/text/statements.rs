@@ -27,7 +27,7 @@ impl Statements {
             "cpus" => self.cpus(words),
             _ if self.topology.cpus.is_empty() => {
                 let what = format!("{} comes before the CPUs", quoted(name));
-                Err(Problem::new(what, "a line such as `cpus 0-7` first"))
+                Err(Problem::new(what, "a line such as \"cpus 0-7\" first"))
             }
             "core" => {
                 once(name, self.topology.cores.is_empty())?;
@@ -54,7 +54,7 @@ impl Statements {
     pub(super) fn finish(self) -> Result<Topology, Problem> {
         let what = "nothing says which CPUs there are";
         let is_there = !self.topology.cpus.is_empty();
-        require(is_there, what, "a line such as `cpus 0-7`")?;
+        require(is_there, what, "a line such as \"cpus 0-7\"")?;
         Ok(self.topology)
     }
 
@@ -62,7 +62,7 @@ impl Statements {
     fn cpus(&mut self, words: &[&str]) -> Result<(), Problem> {
         once("cpus", self.topology.cpus.is_empty())?;
         let [list] = words else {
-            let what = format!("`cpus` has {} lists", words.len());
+            let what = format!("\"cpus\" has {} lists", words.len());
             return Err(Problem::new(what, "one such as 0-7 or 0-3,8-11"));
         };
         self.topology.cpus = parse_group(list)?;
@@ -166,11 +166,11 @@ impl Statements {
         }
         for &cpu in group.as_slice() {
             if !cpus.contains(cpu) {
-                let what = format!("`{name}` has CPU {cpu}, which does not exist");
-                return Err(Problem::new(what, "those that the line `cpus` has"));
+                let what = format!("\"{name}\" has CPU {cpu}, which does not exist");
+                return Err(Problem::new(what, "those that the line \"cpus\" has"));
             }
             if std::mem::replace(&mut named[place].1[cpus.rank(cpu)], true) {
-                let what = format!("CPU {cpu} is in two groups of `{name}`");
+                let what = format!("CPU {cpu} is in two groups of \"{name}\"");
                 return Err(Problem::new(what, "groups without a CPU in common"));
             }
         }
@@ -181,13 +181,13 @@ impl Statements {
 /// Rejects a second statement with this name.
 #[inline]
 fn once(name: &str, is_first: bool) -> Result<(), Problem> {
-    let what = format!("`{name}` comes a second time");
+    let what = format!("\"{name}\" comes a second time");
     require(is_first, &what, "one line with all of it")
 }
 
 #[inline]
 fn any_group(name: &str, words: &[&str]) -> Result<(), Problem> {
-    let what = format!("`{name}` has no groups of CPUs");
+    let what = format!("\"{name}\" has no groups of CPUs");
     require(!words.is_empty(), &what, "one or more such as 0-3,8")
 }
 

@@ -36,7 +36,11 @@ fn sum(n: usize) -> usize {
 
 /// For each variable: an invalid value, and the value that the global pool uses instead.
 const BAD: &[(&str, &str, &str)] = &[
-    ("TIDEGATE_WORKERS", "zero", "derived"),
+    (
+        "TIDEGATE_WORKERS",
+        "zero",
+        "the number of usable processors (1)",
+    ),
     ("TIDEGATE_IDLE", "lazy", "elastic"),
     ("TIDEGATE_STEAL", "fixed:0", "one"),
     ("TIDEGATE_VICTIM", "", "hierarchical"),
@@ -44,7 +48,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_PRIORITY", "high", "normal"),
     ("TIDEGATE_PRIORITY_AGING", "2", "64"),
     ("TIDEGATE_STALL_REPORT", "soon", "5"),
-    ("TIDEGATE_MAX_THREADS", "0", "derived"),
+    ("TIDEGATE_MAX_THREADS", "0", "4 threads per worker"),
     ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),
     ("TIDEGATE_SHARE", "maybe", "auto"),
     ("TIDEGATE_WEIGHT", "0", "100"),
@@ -56,7 +60,8 @@ const BAD: &[(&str, &str, &str)] = &[
 #[test]
 fn bad_variables_are_reported_and_ignored() {
     let test = "bad_variables_are_reported_and_ignored";
-    let variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
+    let mut variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
+    variables.push(("HQ_CPUS", "5"));
     let Some(output) = alone(test, &variables) else {
         assert_eq!(sum(100), 5050);
         return;
@@ -117,6 +122,28 @@ fn every_option_has_its_variable() {
          steal=half victim=random wait=help-any max-threads=5 stack-size=1MiB share=off"
     );
     assert_eq!(told(&output), [line]);
+}
+
+#[test]
+fn unknown_variables_are_explained() {
+    let test = "unknown_variables_are_explained";
+    let variables = [
+        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_TABLE", "/dev/null"),
+        ("TIDEGATE_WORKES", "3"),
+        ("TIDEGATE_ZZZ", "1"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(100), 5050);
+        return;
+    };
+    let mut told = told(&output).split_off(1);
+    told.sort();
+    let lines = [
+        "tidegate: unknown variable \"TIDEGATE_WORKES\"; did you mean \"TIDEGATE_WORKERS\"?",
+        "tidegate: unknown variable \"TIDEGATE_ZZZ\": expected a variable that `tidegate tunables` lists",
+    ];
+    assert_eq!(told, lines);
 }
 
 #[test]
