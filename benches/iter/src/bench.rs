@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::Value;
 
-use crate::chains::{Chain, Output};
+use crate::chains::{Chain, Library, Output};
 use crate::depth;
 use crate::input::Input;
+use crate::native;
 use crate::pools;
 use crate::request::{Order, Place, Request};
 use crate::trouble::Trouble;
@@ -73,6 +74,9 @@ impl Bench {
         let right = *self.right.entry((chain.name, items)).or_insert_with(right);
         let call = || (chain.parallel)(input);
         let timed = match place {
+            Place::Inside if chain.library == Library::Native => {
+                native::install(pool, || Timed::take(length, call))
+            }
             Place::Inside => pool.install(|| Timed::take(length, call)),
             Place::Outside => Timed::take(length, call),
             Place::Install => Timed::take(length, || pool.install(call)),
@@ -131,13 +135,13 @@ mod tests {
     use std::num::NonZero;
 
     use super::*;
-    use crate::chains::{CHAINS, Library};
+    use crate::chains::CHAINS;
 
     /// Where a test may call it. rayon's chains can be called from anywhere.
     fn places(chain: &Chain) -> Vec<Place> {
         match chain.library {
             Library::Rayon => vec![Place::Inside, Place::Outside, Place::Install],
-            Library::Orx => chain.places.into(),
+            Library::Orx | Library::Native => chain.places.into(),
         }
     }
 

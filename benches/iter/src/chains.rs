@@ -4,12 +4,14 @@
 //! iterator. Every parallel call must give the serial version's result. A chain that collects or
 //! sorts allocates and drops its result within the measured time, as a user's loop would.
 //!
-//! A chain of orx-parallel, `orx_NAME`, does the same work as rayon's chain `NAME`.
+//! A chain of orx-parallel, `orx_NAME`, does the same work as rayon's chain `NAME`. A chain
+//! `native_NAME` is a loop of Tidegate if that is linked, and a chain of rayon otherwise.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::input::Input;
+use crate::native::{self, Counts};
 use crate::orx;
 use crate::request::Place;
 use Output::{Nothing, Number, Numbers, Smalls, Words};
@@ -37,6 +39,8 @@ pub enum Library {
     Rayon,
     /// orx-parallel, on the pool of [`orx`].
     Orx,
+    /// The linked runtime's own: [`native`].
+    Native,
 }
 
 /// A chain's code. It is called through a pointer, so that the compiler cannot move parts of it out
@@ -64,7 +68,18 @@ const PLACES: &[Place] = &[Place::Inside, Place::Outside];
 /// A thread of orx-parallel's own pool blocks while it waits for a computation that it has started.
 const OUTSIDE: &[Place] = &[Place::Outside];
 
-pub static CHAINS: [Chain; 15] = [
+const fn loop_of(name: &'static str, serial: Work, parallel: Work) -> Chain {
+    Chain {
+        name,
+        library: Library::Native,
+        sizes: SIZES,
+        places: PLACES,
+        serial,
+        parallel,
+    }
+}
+
+pub static CHAINS: [Chain; 26] = [
     Chain {
         name: "map_sum",
         library: Library::Rayon,
@@ -195,6 +210,67 @@ pub static CHAINS: [Chain; 15] = [
         serial: |input| Number(input.numbers().iter().map(weigh).sum()),
         parallel: orx::iter_into_par,
     },
+    loop_of(
+        "native_for_each",
+        |input| Numbers(input.numbers().iter().map(weigh).collect()),
+        native::for_each,
+    ),
+    loop_of(
+        "native_map",
+        |input| Numbers(input.numbers().iter().map(weigh).collect()),
+        native::map,
+    ),
+    loop_of(
+        "native_map_reduce",
+        |input| Number(input.numbers().iter().map(weigh).sum()),
+        native::map_reduce,
+    ),
+    loop_of(
+        "native_sum",
+        |input| Number(input.numbers().iter().map(weigh).sum()),
+        native::sum,
+    ),
+    loop_of(
+        "native_filter",
+        |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
+        native::filter,
+    ),
+    loop_of(
+        "native_fold",
+        |input| {
+            let all = input.numbers().iter().fold(Extent::NONE, Extent::with);
+            Number(all.digest())
+        },
+        native::fold,
+    ),
+    loop_of(
+        "native_count",
+        |input| native::digest(&input.numbers().iter().fold(Counts::new(), native::count)),
+        native::counts,
+    ),
+    loop_of(
+        "native_sort",
+        |input| Smalls(changed(input.smalls(), <[_]>::sort_unstable)),
+        native::sort,
+    ),
+    Chain {
+        sizes: SIZES_OF_WORDS,
+        ..loop_of(
+            "native_sort_strings",
+            |input| Words(changed(input.words(), <[_]>::sort)),
+            native::sort_strings,
+        )
+    },
+    loop_of(
+        "native_chunks",
+        |input| Number(input.numbers().chunks(CHUNK).map(weigh_all).sum()),
+        native::chunks,
+    ),
+    loop_of(
+        "native_neighbours",
+        |input| Number(input.numbers().windows(2).map(native::weigh_pair).sum()),
+        native::neighbours,
+    ),
     // This chain measures the cost of a call into a pool.
     Chain {
         name: "install",
@@ -206,14 +282,14 @@ pub static CHAINS: [Chain; 15] = [
     },
 ];
 
-const CHUNK: usize = 64;
+pub const CHUNK: usize = 64;
 
 /// Returns a number of at most 24 bits, so that sums of such numbers do not overflow.
 pub fn weigh(item: &u64) -> u64 {
     item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
 
-fn weigh_all(chunk: &[u64]) -> u64 {
+pub fn weigh_all(chunk: &[u64]) -> u64 {
     chunk.iter().map(weigh).sum()
 }
 
@@ -228,26 +304,26 @@ pub fn few(item: &u64) -> std::ops::Range<u64> {
 }
 
 /// Returns a copy of `items` to which `change` has been applied.
-fn changed<T: Copy>(items: &[T], change: impl FnOnce(&mut [T])) -> Vec<T> {
+pub fn changed<T: Copy>(items: &[T], change: impl FnOnce(&mut [T])) -> Vec<T> {
     let mut copy = items.to_vec();
     change(&mut copy);
     copy
 }
 
-struct Extent {
+pub struct Extent {
     least: u64,
     most: u64,
     sum: u64,
 }
 
 impl Extent {
-    const NONE: Self = Self {
+    pub const NONE: Self = Self {
         least: u64::MAX,
         most: 0,
         sum: 0,
     };
 
-    fn with(self, item: &u64) -> Self {
+    pub fn with(self, item: &u64) -> Self {
         Self {
             least: self.least.min(*item),
             most: self.most.max(*item),
@@ -255,7 +331,7 @@ impl Extent {
         }
     }
 
-    fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         Self {
             least: self.least.min(other.least),
             most: self.most.max(other.most),
@@ -263,7 +339,7 @@ impl Extent {
         }
     }
 
-    fn digest(self) -> u64 {
+    pub fn digest(self) -> u64 {
         self.least.rotate_left(1) ^ self.most.rotate_left(2) ^ self.sum
     }
 }

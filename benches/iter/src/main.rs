@@ -1,4 +1,5 @@
-//! Times chains of the iterators of rayon and orx-parallel for `tidegate-lab compare iter`.
+//! Times chains of the iterators of rayon and orx-parallel, and Tidegate's own loops, for
+//! `tidegate-lab compare iter` and `compare native`.
 //!
 //! Two packages build this source: `stock` with the rayon-core that rayon's authors publish and
 //! orx-parallel's own pool, and `tidegate` with Tidegate in place of both. Nothing else differs, so
@@ -24,6 +25,7 @@ mod chains;
 mod depth;
 mod identity;
 mod input;
+mod native;
 mod orx;
 mod pools;
 mod request;
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts rayon's global pool, the bench's private pool and the pool for orx-parallel. The
+/// Starts the global pools and the bench's private pool. The
 /// program's argument is the number of workers of each.
 fn start() -> Result<Bench, Trouble> {
     let argument = env::args().nth(1).unwrap_or_default();
@@ -58,7 +60,8 @@ fn start() -> Result<Bench, Trouble> {
         Trouble::Refused(format!("{argument:?} is no number of workers for a pool"))
     })?;
     pools::start_global(workers)?;
-    orx::set_workers(workers);
+    pools::set_workers(workers);
+    native::start_global(workers)?;
     Bench::new(workers)
 }
 

@@ -2,28 +2,14 @@
 //! orx-parallel's own pool, which never has more threads than there are CPUs that the process may
 //! use.
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use orx_parallel::{IterIntoParIter, Par, ParRunner, Parallelizable, Runner};
 
 use crate::chains::Output::{self, Number, Numbers};
 use crate::chains::{few, is_kept, weigh};
 use crate::input::Input;
-
-static WORKERS: OnceLock<usize> = OnceLock::new();
-
-/// Sets the number of workers of the pool, which starts when the first chain runs.
-pub fn set_workers(workers: usize) {
-    // Nothing else sets it.
-    let _ = WORKERS.set(workers);
-}
-
-/// The number of workers in the tests, which set none.
-const DEFAULT: usize = 2;
-
-fn workers() -> usize {
-    *WORKERS.get_or_init(|| DEFAULT)
-}
+use crate::pools::workers;
 
 #[cfg(not(tidegate))]
 fn runner() -> impl ParRunner {

@@ -1,8 +1,25 @@
-//! Starts rayon's pools.
+//! The number of workers of all pools, and the start of rayon's.
+
+use std::sync::OnceLock;
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::trouble::Trouble;
+
+static WORKERS: OnceLock<usize> = OnceLock::new();
+
+/// Sets the number of workers of the pools that start when the first chain runs on them.
+pub fn set_workers(workers: usize) {
+    // Nothing else sets it.
+    let _ = WORKERS.set(workers);
+}
+
+/// The number of workers in the tests, which set none.
+const DEFAULT: usize = 2;
+
+pub fn workers() -> usize {
+    *WORKERS.get_or_init(|| DEFAULT)
+}
 
 pub fn start(builder: ThreadPoolBuilder, workers: usize) -> Result<ThreadPool, Trouble> {
     let builder = builder.num_threads(workers);

@@ -43,6 +43,13 @@ pub enum Mechanism {
         #[arg(long = "chain", value_name = "CHAIN,..", value_delimiter = ',')]
         chains: Vec<String>,
     },
+    /// Tidegate's own loops, and the same work with rayon's iterators on rayon's own runtime
+    #[command(after_help = after_iter())]
+    Native {
+        /// Run only these loops [default: all]
+        #[arg(long = "loop", value_name = "LOOP,..", value_delimiter = ',')]
+        loops: Vec<String>,
+    },
 }
 
 impl Mechanism {
@@ -56,11 +63,12 @@ impl Mechanism {
             Self::Loop => "loop",
             Self::Spawn => "spawn",
             Self::Iter { .. } => "iter",
+            Self::Native { .. } => "native",
         }
     }
 }
 
-/// Returns the part of the help text that explains the output of `compare iter`.
+/// Returns the part of the help text that explains the output of `compare iter` and `native`.
 fn after_iter() -> String {
     format!("{ABOUT_ITER}{}", describe(Cell::FIELDS))
 }

@@ -8,7 +8,7 @@
 //! | [`hidden`] | work behind an owner that does not poll |
 //! | [`loops`] | short loops |
 //! | [`spawn`] | detached tasks, and handles |
-//! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process |
+//! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process; Tidegate's own loops beside them |
 
 mod arguments;
 mod arms;
@@ -40,7 +40,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             Mechanism::Hidden => hidden::compare(setting, &session),
             Mechanism::Loop => loops::compare(setting, &session),
             Mechanism::Spawn => spawn::compare(setting, &session),
-            Mechanism::Iter { chains } => iter::compare(chains, setting, &session),
+            Mechanism::Iter { chains } => iter::compare(iter::ITERATORS, chains, setting, &session),
+            Mechanism::Native { loops } => iter::compare(iter::LOOPS, loops, setting, &session),
         }?;
         outcome.notes.extend(session.notes());
         Ok(outcome)

@@ -17,12 +17,14 @@ pub struct Identity {
     pub chains: Vec<Chain>,
 }
 
-/// A library of parallel iterators, which each program runs on a different runtime.
+/// A library of parallel iterators or loops, which each program runs on a different runtime.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Library {
     Rayon,
     Orx,
+    /// Tidegate's own loops, and the same work with rayon's iterators.
+    Native,
 }
 
 /// A chain that a program can measure.
@@ -72,6 +74,8 @@ impl Identity {
                 format!("{tidegate} as {rayon_core} below rayon {rayon}, {compiler}")
             }
             (Library::Rayon, false) => format!("{rayon} on {rayon_core}, {compiler}"),
+            (Library::Native, true) => format!("{tidegate}, {compiler}"),
+            (Library::Native, false) => self.version(Library::Rayon),
             (Library::Orx, true) => {
                 format!("{tidegate} as tidegate-orx below orx-parallel {orx}, {compiler}")
             }

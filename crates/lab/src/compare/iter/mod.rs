@@ -1,5 +1,6 @@
 //! `compare iter`: compares chains of the iterators of rayon and orx-parallel on these libraries'
-//! own runtimes and on Tidegate.
+//! own runtimes and on Tidegate. `compare native`: compares Tidegate's own loops with chains of
+//! rayon that do the same work on rayon's own runtime.
 //!
 //! rayon finds its runtime by package name, so one process cannot hold both runtimes. Each side is
 //! therefore a separate [`program`](program::Program) in `benches/iter`; [`cargo`](crate::cargo)
@@ -47,7 +48,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Table, to_json};
 
 pub use cells::Cell;
-use identity::Chain;
+use identity::{Chain, Library};
 use lanes::{Call, Idle};
 use sides::{Built, Sides};
 
@@ -71,16 +72,23 @@ struct Findings {
     facts: Vec<Fact>,
 }
 
-/// Compares the stock runtimes with Tidegate on these chains, or on all chains if there are no
-/// names.
+/// The libraries that `compare iter` measures.
+pub const ITERATORS: &[Library] = &[Library::Rayon, Library::Orx];
+
+/// The libraries that `compare native` measures.
+pub const LOOPS: &[Library] = &[Library::Native];
+
+/// Compares the stock runtimes with Tidegate on these chains of the libraries, or on all of them if
+/// there are no names.
 pub fn compare(
+    libraries: &[Library],
     chains: &[String],
     setting: &Setting,
     session: &Session,
 ) -> Result<Outcome, Failure> {
     if setting.with.as_deref().unwrap_or(&[Rival::Rayon]) != [Rival::Rayon] {
         return Err(Failure::Usage(
-            "--with allows only rayon for iter, and may be omitted".into(),
+            "--with allows only rayon for iter and native, and may be omitted".into(),
         ));
     }
     let workers = match &setting.workers[..] {
@@ -90,7 +98,8 @@ pub fn compare(
     let built = Built::new()?;
     let sides = workers.iter().map(|workers| built.start(*workers));
     let sides: Vec<Sides> = sides.collect::<Result<_, _>>()?;
-    let known = sides[0].chains();
+    let mut known = sides[0].chains();
+    known.retain(|chain| libraries.contains(&chain.library));
     let chosen = chosen(&known, chains)?;
     let calls: Vec<_> = sides
         .iter()
@@ -101,13 +110,15 @@ pub fn compare(
     let cells = Cell::all(&calls, &rows);
 
     let mut facts = Vec::new();
-    for sides in &sides {
-        let idle = Idle::new(sides, setting);
-        let rested = super::rows(session, idle.lanes().into(), 1)?;
-        facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
+    if libraries.contains(&Library::Rayon) {
+        for sides in &sides {
+            let idle = Idle::new(sides, setting);
+            let rested = super::rows(session, idle.lanes().into(), 1)?;
+            facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
+        }
+        // Measure the stack last, because a program whose stack overflows crashes.
+        facts.extend(depth::facts(&sides[0], setting)?);
     }
-    // Measure the stack last, because a program whose stack overflows crashes.
-    facts.extend(depth::facts(&sides[0], setting)?);
     Ok(Outcome {
         rows,
         measure: "one call of a chain".into(),
@@ -180,7 +191,6 @@ fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call
 
 #[cfg(test)]
 mod tests {
-    use super::identity::Library;
     use super::*;
 
     #[test]

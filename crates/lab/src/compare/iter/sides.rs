@@ -62,7 +62,7 @@ impl Sides {
     /// this library runs.
     pub fn both(&self, library: Library) -> [(&'static str, &RefCell<Program>); 2] {
         let stock = match library {
-            Library::Rayon => Rayon::NAME,
+            Library::Rayon | Library::Native => Rayon::NAME,
             Library::Orx => ORX,
         };
         [(Tidegate::NAME, &self.tidegate), (stock, &self.stock)]
