@@ -22,8 +22,8 @@ pub(crate) use find::keep_first;
 pub use find::{all, any, find_any, position_any};
 pub use items::ParallelItems;
 pub use map::par_map;
-pub(crate) use reduce::reduce_blocks;
 pub use reduce::{fold_reduce, map_reduce, max_by, min_by, sum};
+pub(crate) use reduce::{map_blocks, reduce_blocks};
 
 use items::private::Piece;
 use tidegate_core::door::{self, Carried, WorkerThread, carry};

@@ -57,8 +57,8 @@ table! {
         the thread may wait for something that the simulation does not know. Raise it to stop a \
         simulated pool in a debugger.", GUESSED;
     MAP_REDUCE_BLOCKS: usize = count("map-reduce-blocks", "blocks", 1024, 1024, 1024),
-        "Number of blocks that map_reduce cuts a range into; fixed, because the shape of the \
-        reduction depends on it.", GUESSED;
+        "Maximum number of blocks that map_reduce cuts its items into, and a quarter of it the \
+        number for few items; fixed, because the shape of the reduction depends on it.", GUESSED;
     FOLD_REDUCE_BLOCKS: usize = count("fold-reduce-blocks", "blocks", 32, 32, 32),
         "Number of blocks that fold_reduce cuts its items into; fixed, because the result may \
         depend on it. Each block has an accumulator, such as a map, that is merged with the others.",

@@ -2,8 +2,8 @@
 
 use super::TryError;
 use super::attempt::Attempt;
-use crate::parallel_for::{ParallelItems, reduce_blocks, visit_blocks};
-use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
+use crate::parallel_for::items::private::Piece;
+use crate::parallel_for::{ParallelItems, map_blocks, reduce_blocks, visit_blocks};
 
 /// Calls `f` with each item, in parallel while other workers are idle, and stops at the first
 /// error.
@@ -116,7 +116,8 @@ pub fn try_map_reduce<I: ParallelItems, T: Send, E: Send>(
         let (a, b) = (a?, b?);
         attempt.run(|| Ok(reduce(a, b)))
     };
-    let (items, blocks) = (items.pieces(&mut storage), MAP_REDUCE_BLOCKS.default);
+    let items = items.pieces(&mut storage);
+    let blocks = map_blocks(items.length());
     let reduced = || reduce_blocks("try_map_reduce", blocks, items, &block, &merge);
     let value = attempt.token.run(reduced).flatten();
     attempt.end(value)

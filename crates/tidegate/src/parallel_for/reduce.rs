@@ -16,8 +16,9 @@ use tidegate_sync::clock;
 /// uses the pool of the calling task, or the global pool outside of any pool.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
-/// cut into blocks of `ceil(len / 1024)`, each block is reduced from left to right, and the results
-/// are reduced in a balanced binary tree. So `reduce` must be associative but need not be
+/// cut into 1,024 blocks of equal length, or into fewer blocks of 8 items, but at least 256, if
+/// there are that many items. Each block is reduced from left to right, and the results are reduced
+/// in a balanced binary tree. So `reduce` must be associative but need not be
 /// commutative, and a floating-point sum is the same to the last bit for any number of workers.
 ///
 /// ```
@@ -59,8 +60,16 @@ fn map_reduce_for<I: ParallelItems, T: Send>(
         }
         all
     };
-    let blocks = MAP_REDUCE_BLOCKS.default;
-    reduce_blocks(caller, blocks, items.pieces(&mut storage), &block, &reduce)
+    let items = items.pieces(&mut storage);
+    reduce_blocks(caller, map_blocks(items.length()), items, &block, &reduce)
+}
+
+/// Returns into at most how many blocks [`map_reduce`] cuts this many items: into 1,024 if they
+/// then have 8 items or more, because cheap items cost less than a block, but into no fewer than
+/// 256, because items may take long.
+pub(crate) fn map_blocks(items: usize) -> usize {
+    let most = MAP_REDUCE_BLOCKS.default;
+    (items / 8).clamp(most / 4, most)
 }
 
 /// Folds the items into accumulators, and merges the accumulators into one. Returns `init()` if
@@ -146,8 +155,8 @@ pub fn sum<I: ParallelItems, S: Sum + Send>(items: I, map: impl Fn(I::Item) -> S
     let mut storage = I::Storage::default();
     let block = |items: I::Piece<'_>| items.into_iter().map(&map).sum();
     let add = |a, b| [a, b].into_iter().sum();
-    let blocks = MAP_REDUCE_BLOCKS.default;
-    reduce_blocks("sum", blocks, items.pieces(&mut storage), &block, &add)
+    let items = items.pieces(&mut storage);
+    reduce_blocks("sum", map_blocks(items.length()), items, &block, &add)
         .unwrap_or_else(|| iter::empty().sum())
 }
 
@@ -230,6 +239,9 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     let run = move |current: WorkerThread<'_>| tree.parallel(current, blocks);
     Some(door::outside(caller, run))
 }
+
+/// How many blocks are reduced between two polls.
+const RUN: usize = 16;
 
 struct Tree<'a, B, R> {
     /// The number of items in a block; the last block may have fewer.
@@ -315,6 +327,9 @@ impl<B, R> Tree<'_, B, R> {
             let value = || self.carried.run(|| (self.block)(blocks.items));
             return blocks.first.unwrap_or_else(value);
         }
+        if blocks.count <= RUN && blocks.first.is_none() {
+            return self.carried.run(|| self.run(blocks.count, blocks.items));
+        }
         let (left, right) = blocks.halve(self.length);
         let left = self.serial(current, left);
         let right = match current {
@@ -322,5 +337,20 @@ impl<B, R> Tree<'_, B, R> {
             _ => self.serial(current, right),
         };
         self.carried.run(|| (self.reduce)(left, right))
+    }
+
+    /// Reduces `count` blocks in the current context.
+    fn run<P: Piece, T>(&self, count: usize, items: P) -> T
+    where
+        B: Fn(P) -> T,
+        R: Fn(T, T) -> T,
+    {
+        if count == 1 {
+            return (self.block)(items);
+        }
+        let near = count / 2;
+        let (items, rest) = items.cut(near * self.length);
+        let left = self.run(near, items);
+        (self.reduce)(left, self.run(count - near, rest))
     }
 }

@@ -243,7 +243,10 @@ fn documented_shape(length: usize) -> String {
             .for_each(|n| all = format!("({all} {n})"));
         all
     };
-    let blocks: Vec<_> = numbers.chunks(length.div_ceil(BLOCKS)).map(block).collect();
+    let blocks: Vec<_> = numbers
+        .chunks(length.div_ceil((length / 8).clamp(BLOCKS / 4, BLOCKS)))
+        .map(block)
+        .collect();
     tree(&blocks)
 }
 
@@ -251,7 +254,7 @@ fn documented_shape(length: usize) -> String {
 fn reduction_has_the_documented_shape() {
     watched(|| {
         everywhere(|| {
-            for length in [1, 2, 3, 7, 1_023, 1_024, 1_025, 2_500] {
+            for length in [1, 7, 255, 256, 257, 1_024, 2_500, 8_191, 8_192, 20_000] {
                 assert_eq!(shape(0..length), Some(documented_shape(length)));
             }
         });
