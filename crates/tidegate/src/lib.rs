@@ -38,7 +38,9 @@
 //! 7. **Stop early.** A [`CancelToken`] or [`with_deadline`] applies to everything that is forked
 //!    under it: [`try_scope`](fn@try_scope), [`try_for_each`], [`try_par_map`], [`try_map_reduce`],
 //!    [`try_join`] and intervals stop, and a long task calls [`check_cancelled`]. A [`TaskLocal`]
-//!    value, such as the number of a request, follows tasks in the same way.
+//!    value, such as the number of a request, follows tasks in the same way. Outside [`sync`], whose
+//!    names are those of the standard library, `try_` always means that a closure may return an
+//!    error or be cancelled.
 //! 8. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
 //!    With `TIDEGATE_EXPLAIN=1`, each pool prints how many workers it has, and why.
 //!

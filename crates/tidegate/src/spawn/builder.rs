@@ -35,7 +35,7 @@ use tidegate_policy::Priority;
 /// # Ok::<(), tidegate::BuildError>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a builder spawns nothing until `spawn`, `try_spawn` or `spawn_future` is called"]
+#[must_use = "a builder spawns nothing until `spawn`, `spawn_if_room` or `spawn_future` is called"]
 pub struct TaskBuilder<'a> {
     pool: Target<'a>,
     name: Option<Cow<'static, str>>,
@@ -176,7 +176,7 @@ impl<'a> TaskBuilder<'a> {
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(8).build()?;
-    /// let accepted = pool.task().named("resize").try_spawn(|| 6 * 7)?;
+    /// let accepted = pool.task().named("resize").spawn_if_room(|| 6 * 7)?;
     /// assert_eq!(accepted.join(), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -189,7 +189,7 @@ impl<'a> TaskBuilder<'a> {
     /// # Panics
     /// Like [`spawn`](Self::spawn).
     #[track_caller]
-    pub fn try_spawn<T, F>(self, f: F) -> Result<Handle<T>, QueueFull<F>>
+    pub fn spawn_if_room<T, F>(self, f: F) -> Result<Handle<T>, QueueFull<F>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,

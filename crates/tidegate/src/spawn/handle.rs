@@ -173,7 +173,7 @@ impl<T: Send + 'static> Handle<T> {
                 wait::for_event_within(&event, nanos(limit));
             }
         }
-        self.try_result()
+        self.result_if_ready()
     }
 
     /// Returns whether the task has finished.
@@ -200,7 +200,7 @@ impl<T: Send + 'static> Handle<T> {
     /// ```
     /// let mut handle = tidegate::spawn(|| 7);
     /// let value = loop {
-    ///     match handle.try_result() {
+    ///     match handle.result_if_ready() {
     ///         Ok(value) => break value,
     ///         Err(unfinished) => handle = unfinished,
     ///     }
@@ -214,7 +214,7 @@ impl<T: Send + 'static> Handle<T> {
     /// # Panics
     /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
     /// result.
-    pub fn try_result(mut self) -> Result<T, Self> {
+    pub fn result_if_ready(mut self) -> Result<T, Self> {
         let result = self.take();
         if result.is_none() {
             simulation::give_way("looks at an unfinished task");

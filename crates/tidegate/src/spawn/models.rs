@@ -87,7 +87,7 @@ fn loom_polled_handle_queues_before_the_end() {
         loom::stop_exploring();
         let result = match polled {
             Poll::Ready(result) => Some(result),
-            Poll::Pending => handle.try_result().ok(),
+            Poll::Pending => handle.result_if_ready().ok(),
         };
         assert_eq!(result, Some(5));
     });

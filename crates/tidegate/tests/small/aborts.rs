@@ -58,7 +58,7 @@ mod unstarted {
                 let mut handle = pool.spawn(unwanted(&book)).abort_on_drop();
                 assert!(poll(&mut handle).is_pending());
                 let handle = handle.join_timeout(Duration::ZERO).unwrap_err();
-                drop(handle.try_result().unwrap_err());
+                drop(handle.result_if_ready().unwrap_err());
             });
             drop(pool);
             book.check();
@@ -71,11 +71,11 @@ mod unstarted {
             let pool = built(Pool::builder().workers(1).max_queued(1));
             let (busy, go) = running(&pool, &Book::new());
             drop(pool.spawn(|| ()).abort_on_drop());
-            let refused = pool.task().try_spawn(|| ()).map(drop);
+            let refused = pool.task().spawn_if_room(|| ()).map(drop);
             assert!(refused.is_err());
             go.open();
             drop(busy.join());
-            until(|| pool.task().try_spawn(|| ()).is_ok());
+            until(|| pool.task().spawn_if_room(|| ()).is_ok());
         });
     }
 
@@ -268,7 +268,7 @@ mod ended {
                     .join_timeout(Duration::ZERO)
                     .map_or_else(|h| h, |_| make());
                 until(|| tried.is_finished());
-                assert!(tried.try_result().is_ok());
+                assert!(tried.result_if_ready().is_ok());
                 until(|| awaited.is_finished());
                 assert!(poll(&mut awaited).is_ready());
                 drop(awaited);

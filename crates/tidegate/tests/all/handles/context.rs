@@ -87,7 +87,7 @@ fn spawned_tasks_outlive_the_call_that_set_the_value() {
                 }
             });
             let free = pool.install(|| tidegate::spawn(third));
-            let tried = pool.task().try_spawn(second).unwrap();
+            let tried = pool.task().spawn_if_room(second).unwrap();
             [pool.spawn(first), tried, free]
         });
         gate.open();
