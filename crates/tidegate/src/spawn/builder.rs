@@ -120,7 +120,7 @@ impl<'a> TaskBuilder<'a> {
     }
 
     /// Runs the task under a [`child`](CancelToken::child) of this token. The handle keeps the
-    /// child, for [`Handle::abort_on_drop`].
+    /// child, for [`Handle::abort`].
     ///
     /// The task begins even if the token is cancelled before. It stops where it checks its token.
     /// What the task spawns sees the child, too. So aborting the task while it runs also cancels
@@ -198,8 +198,8 @@ impl<'a> TaskBuilder<'a> {
     }
 
     /// Spawns a future like [`spawn_future`](crate::spawn_future). Each poll has the class and the
-    /// token of the task. The future is dropped if its handle [aborts](Handle::abort_on_drop); then
-    /// the token is cancelled as well, for what the future has spawned.
+    /// token of the task. The future is dropped if its handle [aborts](Handle::abort) it; then the
+    /// token is cancelled as well, for what the future has spawned.
     ///
     /// ```
     /// let six = tidegate::spawn(|| 6);

@@ -137,6 +137,20 @@ fn loom_aborted_closure_is_dropped_once() {
     });
 }
 
+/// The worker may begin the task before the handle aborts it, at the same time, or after that.
+#[test]
+fn loom_aborted_closure_is_joined() {
+    check(|| {
+        let pool = pool(1);
+        let handle = pool.spawn(|| 5);
+        handle.abort();
+        match handle.join_result() {
+            Ok(value) => assert_eq!(value, 5),
+            Err(payload) => assert!(payload.is::<crate::Cancelled>()),
+        }
+    });
+}
+
 /// One thread wakes a pending future while another aborts it. The worker may still be in the first
 /// poll, and may poll the future once more.
 #[test]

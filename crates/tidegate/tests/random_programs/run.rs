@@ -124,7 +124,7 @@ fn step<'env>(
             match handle.end {
                 End::Joined(_) => frame.joined.push((handle, spawned)),
                 End::Detached => drop(spawned),
-                End::Aborted { at_once: true } => drop(spawned.abort_on_drop()),
+                End::Aborted { at_once: true } => spawned.abort(),
                 End::Aborted { at_once: false } => frame.aborted.push(spawned.abort_on_drop()),
             }
         }
