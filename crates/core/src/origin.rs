@@ -8,8 +8,7 @@ use std::sync::Arc;
 /// Where a task or an interval was created, and its name, if it has one.
 ///
 /// Reports of panics and traces contain it. Spawned closures and futures have an origin, and so do
-/// intervals that have a name or run while the pool records a trace. The halves of a join and the
-/// tasks of a scope have none.
+/// intervals. The halves of a join and the tasks of a scope have none.
 ///
 /// As text, an origin is one line: control characters in the name are escaped.
 ///
