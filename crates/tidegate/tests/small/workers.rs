@@ -20,7 +20,7 @@ fn threads_keep_their_own_names() {
     assert_eq!(first.iter().collect::<HashSet<_>>().len(), 2);
     assert_eq!(names(), first);
     let shown = format!("{:?}", first[0]);
-    assert!(shown.starts_with("WorkerId(0 of pool "), "{shown}");
+    assert!(shown.starts_with("WorkerId(0, pool "), "{shown}");
 }
 
 #[test]
