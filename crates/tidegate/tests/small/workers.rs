@@ -107,14 +107,11 @@ fn guest_keeps_value_outside_pools() {
 #[test]
 fn successive_pools_may_share_one() {
     const POOLS: usize = if cfg!(miri) { 2 } else { 20 };
-    let made = std::sync::Arc::new(AtomicUsize::new(0));
-    let mut count = {
-        let made = made.clone();
-        WorkerLocal::new(move || {
-            made.fetch_add(1, Ordering::Relaxed);
-            Cell::new(0)
-        })
-    };
+    let made = AtomicUsize::new(0);
+    let mut count = WorkerLocal::new(|| {
+        made.fetch_add(1, Ordering::Relaxed);
+        Cell::new(0)
+    });
     for _ in 0..POOLS {
         without_guests(2).broadcast(|_| count.with(|own| own.set(own.get() + 1)));
     }
