@@ -23,9 +23,9 @@
 //!    early. [`sort_unstable`] sorts a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
 //!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results
 //!    in order.
-//! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
-//!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
-//!    borrows nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
+//! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [in
+//!    order](Scope::spawn_in_order), and waits for them. [`spawn`] starts a task that borrows
+//!    nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
 //!    class or a token.
 //! 4. **Mark blocking calls.** Wrap a slow read in [`blocking`], so that another thread can run
 //!    tasks meanwhile.

@@ -100,8 +100,8 @@ impl<'a> TaskBuilder<'a> {
     /// [`TaskLocal`](crate::TaskLocal) value.
     ///
     /// To order the tasks of one scope by number, use
-    /// [`Scope::spawn_with_priority`](crate::Scope::spawn_with_priority). To divide the processors
-    /// between pools or programs, use [`Builder::weight`](crate::Builder::weight).
+    /// [`Scope::spawn_in_order`](crate::Scope::spawn_in_order). To divide the processors between
+    /// pools or programs, use [`Builder::weight`](crate::Builder::weight).
     ///
     /// ```
     /// use tidegate::{Pool, policy::Priority};

@@ -225,7 +225,7 @@ fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env
     };
     let spawn_it = || match spawn.order {
         Order::Any => scope.spawn(task),
-        Order::Priority(priority) => scope.spawn_with_priority(priority, task),
+        Order::Priority(priority) => scope.spawn_in_order(priority, task),
         Order::At(spot) => scope.spawn_at(spot.of(places), task),
     };
     if spawn.foreign {

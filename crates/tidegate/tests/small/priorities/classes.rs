@@ -326,7 +326,7 @@ mod inheritance {
                     VALUE.scope((), || scope.spawn(move |_| task()));
                 }),
                 begin_from_urgent_pool(|scope, _, task| {
-                    scope.spawn_with_priority(0, move |_| task());
+                    scope.spawn_in_order(0, move |_| task());
                 }),
                 begin_from_urgent_pool(|scope, place, task| {
                     scope.spawn_at(place, move |_| task());
