@@ -240,10 +240,10 @@ pub use task_local::TaskLocal;
 pub use tidegate_core::carry_span;
 #[doc(inline)]
 pub use tidegate_core::{
-    Breakdown, BuildError, Counters, Histogram, MemoryStats, Origin, PanicReport, PlaceId, Scope,
-    ShutdownTimeout, Stats, Waiting, WorkerId, WorkerLocal, WorkerStats, blocking, broadcast,
-    current_num_workers, current_place, current_worker, join, machine, memory, places, policy,
-    scope, stats, trace, yield_point,
+    Breakdown, BuildError, Counters, Histogram, MemoryStats, Origin, PanicReport, PlaceId,
+    Priority, Scope, ShutdownTimeout, Stats, Waiting, WorkerId, WorkerLocal, WorkerStats, blocking,
+    broadcast, current_num_workers, current_place, current_worker, join, machine, memory, places,
+    policy, scope, stats, trace, yield_point,
 };
 
 /// Configures a [`Pool`]; created by [`Pool::builder`]. [`tidegate_core::Builder`] describes all

@@ -182,7 +182,7 @@ impl {
     /// processors depends on their [weights](Self::weight).
     ///
     /// ```
-    /// use tidegate::policy::Priority;
+    /// use tidegate::Priority;
     ///
     /// let pool = tidegate::Pool::builder().workers(1).priority(Priority::Background).build()?;
     /// let cleanup = pool.spawn(|| "cleaned up");

@@ -20,8 +20,7 @@ use tidegate_policy::Priority;
 /// [`TaskLocal`](crate::TaskLocal). If a method is called twice, the last call counts.
 ///
 /// ```
-/// use tidegate::policy::Priority;
-/// use tidegate::{CancelToken, Pool, check_cancelled};
+/// use tidegate::{CancelToken, Pool, Priority, check_cancelled};
 ///
 /// let pool = Pool::builder().workers(2).build()?;
 /// let requests = CancelToken::new();
@@ -104,7 +103,7 @@ impl<'a> TaskBuilder<'a> {
     /// pools or programs, use [`Builder::weight`](crate::Builder::weight).
     ///
     /// ```
-    /// use tidegate::{Pool, policy::Priority};
+    /// use tidegate::{Pool, Priority};
     ///
     /// let pool = Pool::builder().workers(2).build()?;
     /// let later = pool.task().priority(Priority::Background).spawn(|| 6);
