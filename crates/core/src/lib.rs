@@ -71,7 +71,6 @@ pub use scope::Scope;
 pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 #[doc(inline)]
 pub use tidegate_machine as machine;
-#[doc(inline)]
 pub use tidegate_policy::Priority;
 pub use worker::WorkerLocal;
 #[cfg(feature = "tracing")]

@@ -106,10 +106,8 @@ impl<T: Send, F: Fn() -> T + Send + Sync> WorkerLocal<T, F> {
     /// ```
     #[must_use]
     pub fn new(init: F) -> Self {
-        Self {
-            init,
-            values: SegmentedArray::new(),
-        }
+        let values = SegmentedArray::new();
+        Self { init, values }
     }
 
     /// Calls `f` with the calling thread's value.
