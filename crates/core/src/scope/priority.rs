@@ -15,8 +15,8 @@ use tidegate_sync::lock::Mutex;
 
 impl<'scope> Scope<'scope> {
     /// Spawns a task that runs before the scope ends. Among the waiting tasks that were spawned by
-    /// this method in the same scope, the task with the smallest `number` begins next. Of tasks with
-    /// equal numbers, the oldest begins next.
+    /// this method in the same scope, the task with the smallest `number` begins next. Of tasks
+    /// with equal numbers, the oldest begins next.
     ///
     /// This is for searches in which the order determines the amount of work, such as shortest
     /// paths. All workers lock the same queue, so tasks should take at least a few microseconds.

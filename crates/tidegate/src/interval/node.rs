@@ -273,8 +273,8 @@ impl Core {
     }
 
     pub(super) fn extras(&self) -> Option<&Mutex<Extras>> {
-        // Relaxed: this only decides whether to go on. With the load below alone, the compiler would
-        // check for null, too, which costs each interval nine instructions.
+        // Relaxed: this only decides whether to go on. With the load below alone, the compiler
+        // would check for null, too, which costs each interval nine instructions.
         if !Word(self.extras.load(Ordering::Relaxed)).has_extras() {
             return None;
         }

@@ -25,8 +25,8 @@ use tidegate_sync::clock;
 /// ```
 ///
 /// # What the compiler warns about
-/// An unused result; [`for_each`](crate::for_each) computes none. The same holds for the
-/// other loops that return a result.
+/// An unused result; [`for_each`](crate::for_each) computes none. The same holds for the other
+/// loops that return a result.
 /// ```compile_fail
 /// #![deny(unused_must_use)]
 /// tidegate::par_map(0..9, |n| println!("{n}"));

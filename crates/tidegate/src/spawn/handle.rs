@@ -180,7 +180,8 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// # Panics
     /// Resumes a panic of the task. Also panics if the handle has [aborted](Self::abort) the task,
-    /// or if awaiting the handle has already returned its result. A child made by `fork` is aborted as in [`join`](Self::join).
+    /// or if awaiting the handle has already returned its result. A child made by `fork` is aborted
+    /// as in [`join`](Self::join).
     pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
         let event = Arc::new(Event::for_blocked_thread());
         let waiter = Waiter::Event(event.clone());

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The error of [`TaskBuilder::spawn_if_room`](crate::TaskBuilder::spawn_if_room): the pool's queue is full.
-/// It contains the closure that was not spawned.
+/// The error of [`TaskBuilder::spawn_if_room`](crate::TaskBuilder::spawn_if_room): the pool's queue
+/// is full. It contains the closure that was not spawned.
 ///
 /// ```
 /// use std::sync::mpsc::channel;
