@@ -71,6 +71,7 @@ pub use scope::Scope;
 pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 #[doc(inline)]
 pub use tidegate_machine as machine;
+pub use tidegate_policy::Priority;
 pub use worker::WorkerLocal;
 #[cfg(feature = "tracing")]
 pub use worker::carry::carry_span;

@@ -5,11 +5,10 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Where a task or an interval was created, and its name, if it has one.
+/// Where a task, an interval or a stream was created, and its name, if it has one.
 ///
 /// Reports of panics and traces contain it. Spawned closures and futures have an origin, and so do
-/// intervals that have a name or run while the pool records a trace. The halves of a join and the
-/// tasks of a scope have none.
+/// intervals and streams. The halves of a join and the tasks of a scope have none.
 ///
 /// As text, an origin is one line: control characters in the name are escaped.
 ///
@@ -49,7 +48,7 @@ impl Origin {
         self.name.as_deref().map(|name| &**name)
     }
 
-    /// Returns the place in the source that created the task or interval.
+    /// Returns the place in the source that created the task, interval or stream.
     #[must_use]
     pub const fn location(&self) -> &'static Location<'static> {
         self.at

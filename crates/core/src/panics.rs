@@ -16,10 +16,8 @@ pub struct PanicReport {
     pub payload: Box<dyn std::any::Any + Send>,
     /// The number of the panic; the pool counts such panics from 1.
     pub number: u64,
-    /// Which task or interval has panicked. `None` if it has no origin: a half of a join or a task
-    /// of a scope that panicked after another one, or the function of a stream. Intervals without a
-    /// name have an origin only if the pool records a
-    /// [trace](crate::Builder::trace).
+    /// Which task, interval or stream has panicked. `None` if it has no origin: a half of a join or
+    /// a task of a scope that panicked after another one.
     pub origin: Option<Origin>,
 }
 

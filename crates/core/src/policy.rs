@@ -13,8 +13,18 @@
 //! assert_eq!(idle.to_string(), "linear:step=20us"); // 10 us is the default.
 //! # Ok::<(), tidegate::policy::ParseError>(())
 //! ```
+//!
+//! A policy with parameters can also be built from them:
+//!
+//! ```
+//! use tidegate::policy::{Budget, MemoryPolicy};
+//!
+//! let policy = MemoryPolicy::Budget(Budget { bytes: 64 << 20, serial: 8 << 20 });
+//! assert_eq!("budget:bytes=64MiB,serial=8MiB".parse(), Ok(policy));
+//! ```
 
 pub use crate::builder::Choose;
+pub use tidegate_policy::memory::{Budget, DepthFirst, DfDeques, Hybrid};
 pub use tidegate_policy::{
     DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, Priority, QueueKind, SharePolicy,
     StealAmount, VictimPolicy, WaitPolicy, desire, idle,

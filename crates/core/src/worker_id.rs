@@ -30,7 +30,7 @@ pub struct WorkerId {
 
 impl fmt::Debug for WorkerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WorkerId({} of pool {})", self.worker, self.pool)
+        write!(f, "WorkerId({}, pool {})", self.worker, self.pool)
     }
 }
 

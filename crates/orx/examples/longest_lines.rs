@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use orx_parallel::*;
-use tidegate_orx::TidegatePool;
+use tidegate_orx::OnTidegate;
 
 fn main() -> io::Result<()> {
     let own_sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
 
     let mut lines: Vec<(usize, &PathBuf)> = files
         .par()
-        .runner(Runner::adaptive_with_pool(TidegatePool::current()))
+        .on_tidegate()
         .map(|file| longest_line(file).map(|longest| (longest, file)))
         // The first error ends the computation.
         .into_fallible()

@@ -3,12 +3,12 @@
 //!
 //! ```
 //! use orx_parallel::*;
-//! use tidegate_orx::TidegatePool;
+//! use tidegate_orx::OnTidegate;
 //!
 //! let pool = tidegate::Pool::builder().workers(2).build()?;
 //! let even_squares: Vec<usize> = (0..10)
 //!     .par()
-//!     .runner(Runner::adaptive_with_pool(TidegatePool::new(&pool)))
+//!     .on(&pool)
 //!     .map(|n| n * n)
 //!     .filter(|square| square % 2 == 0)
 //!     .collect();
@@ -51,11 +51,10 @@
 //! ```
 //! use orx_parallel::*;
 //! use tidegate::{CancelToken, Cancelled, check_cancelled};
-//! use tidegate_orx::TidegatePool;
+//! use tidegate_orx::OnTidegate;
 //!
 //! let sum = || {
-//!     let numbers = (0..1000_usize).par();
-//!     let numbers = numbers.runner(Runner::adaptive_with_pool(TidegatePool::current()));
+//!     let numbers = (0..1000_usize).par().on_tidegate();
 //!     let checked = numbers.map(|n| check_cancelled().map(|()| n));
 //!     checked.into_fallible().sum()
 //! };
@@ -90,9 +89,10 @@
 //! * `par_recursive` runs in waves, each of which ends before the next one begins.
 //! * `par()` and the similar methods start the threads of orx-parallel's default pool at their
 //!   first call, even if [`runner`](orx_parallel::Par::runner) then names another pool. These
-//!   threads sleep. A program that depends on orx-parallel with `default-features = false` has no
-//!   such threads. It must use [`Runner::fixed_with_pool`](orx_parallel::Runner::fixed_with_pool),
-//!   because the adaptive runner is one of the default features.
+//!   threads sleep. A program that depends on orx-parallel and this crate with
+//!   `default-features = false` has no such threads. It must use
+//!   [`Runner::fixed_with_pool`](orx_parallel::Runner::fixed_with_pool), because the adaptive
+//!   runner, and so `OnTidegate`, needs a default feature of both.
 //! * [`max_num_threads`](ThreadPool::max_num_threads) returns [`Pool::workers`], not the pool's
 //!   current share, because orx-parallel calls it often, and this costs only one load.
 
@@ -101,6 +101,8 @@
 
 use std::num::NonZeroUsize;
 
+#[cfg(feature = "adaptive")]
+use orx_parallel::{Par, Runner};
 use orx_parallel::{Scope, ThreadPool};
 use tidegate_core::Pool;
 
@@ -108,10 +110,50 @@ use tidegate_core::Pool;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+/// Short forms of [`runner`](orx_parallel::Par::runner) for iterators of orx-parallel. They set the
+/// adaptive runner, which is also orx-parallel's default.
+///
+/// The iterators of `par_recursive` have no short form: pass a [`TidegatePool`] to their `runner`.
+#[cfg(feature = "adaptive")]
+pub trait OnTidegate: Par {
+    /// Runs the computation on this pool, like [`TidegatePool::new`].
+    ///
+    /// ```
+    /// use orx_parallel::*;
+    /// use tidegate_orx::OnTidegate;
+    ///
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let sum: usize = (0..100).par().on(&pool).map(|n| 2 * n).sum();
+    /// assert_eq!(sum, 9900);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    fn on(self, pool: &Pool) -> impl Par<Item = Self::Item, Xap = Self::Xap, Input = Self::Input> {
+        self.runner(Runner::adaptive_with_pool(TidegatePool::new(pool)))
+    }
+
+    /// Runs the computation on the pool of the calling task, or on the global pool outside of any
+    /// pool, like [`TidegatePool::current`].
+    ///
+    /// ```
+    /// use orx_parallel::*;
+    /// use tidegate_orx::OnTidegate;
+    ///
+    /// let sum: usize = (0..100).par().on_tidegate().map(|n| 2 * n).sum();
+    /// assert_eq!(sum, 9900);
+    /// ```
+    fn on_tidegate(self) -> impl Par<Item = Self::Item, Xap = Self::Xap, Input = Self::Input> {
+        self.runner(Runner::adaptive_with_pool(TidegatePool::current()))
+    }
+}
+
+#[cfg(feature = "adaptive")]
+impl<P: Par> OnTidegate for P {}
+
 /// A Tidegate pool that implements orx-parallel's [`ThreadPool`].
 ///
-/// To run a computation on it, pass it to `Runner::adaptive_with_pool` or
-/// [`Runner::fixed_with_pool`](orx_parallel::Runner::fixed_with_pool), and set that runner.
+/// To run a computation on it with another runner than that of `OnTidegate`, pass it to
+/// [`Runner::fixed_with_pool`](orx_parallel::Runner::fixed_with_pool), for example, and set that
+/// runner.
 #[derive(Clone, Copy, Debug)]
 pub struct TidegatePool<'p>(Option<&'p Pool>);
 

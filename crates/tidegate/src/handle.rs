@@ -27,11 +27,16 @@ use tidegate_core::{ShutdownTimeout, door};
 ///
 /// A child made by `fork` starts new threads for the pool when it first uses the pool.
 ///
+/// The most common functions of this crate are also methods of the pool. All others, such as
+/// [`sort_unstable`](crate::sort_unstable), [`with_deadline`](crate::with_deadline) and those whose
+/// names begin with `try_`, run in the pool if they are called inside [`install`](Self::install).
+///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
-/// let (a, b) = pool.join(|| 1, || 2);
-/// let sum = pool.install(|| tidegate::map_reduce(0..100, |i| i, |a, b| a + b));
-/// assert_eq!((a, b, sum), (1, 2, Some(4950)));
+/// let (a, b) = pool.join(|| 2, || 1);
+/// let mut numbers = [a, b];
+/// pool.install(|| tidegate::sort_unstable(&mut numbers));
+/// assert_eq!(numbers, [1, 2]);
 /// # Ok::<(), tidegate::BuildError>(())
 /// ```
 pub struct Pool(tidegate_core::Pool);

@@ -156,7 +156,7 @@ where
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and no pointer to a root that has not ended by
         // then is followed; 2. the body borrows nothing; 3. there is no parent.
-        let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
+        let root = unsafe { kind::create(scope, None, 0, None, unused, Some(current)) };
         let body = Scope::of(root);
         let recorder = tree.recorder().map(|recorder| (recorder, clock::now()));
         if let Some((recorder, _)) = recorder {
@@ -319,23 +319,20 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             "too many intervals inside of one"
         );
         self.children.set(number);
-        let scope = self.core().scope();
+        let (scope, at) = (self.core().scope(), Some(Location::caller()));
         // SAFETY: 1. the scope waits for all nodes that can run, and no pointer to a node that
         // never can run is followed; 2. 'scope outlives the scope; 3. this is the parent's body.
-        let node = unsafe { kind::create(scope, Some(self.node), number, f, current) };
+        let node = unsafe { kind::create(scope, Some(self.node), number, at, f, current) };
         let handle = Handle(node);
         let tree = self.core().tree();
         if let Some(recorder) = tree.recorder() {
             recorder.create(handle.core(), Some(self.core()));
         }
-        if current.is_some_and(WorkerThread::is_recording) {
-            handle.core().extras_or_new().lock().created_at = Some(Location::caller());
-        }
         if WATCHES_ALL {
-            tree.watch(handle.core(), Some(Location::caller()));
+            tree.watch(handle.core());
         }
         let marker = PhantomData;
-        IntervalBuilder::of(Interval { handle, marker }, Location::caller())
+        IntervalBuilder::of(Interval { handle, marker })
     }
 
     /// Runs `f` as an inline interval on this thread, and returns when the inline interval and all

@@ -23,9 +23,9 @@
 //!    early. [`sort`] and [`sort_unstable`] sort a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
 //!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results
 //!    in order.
-//! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
-//!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
-//!    borrows nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
+//! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [in
+//!    order](Scope::spawn_in_order), and waits for them. [`spawn`] starts a task that borrows
+//!    nothing, and returns a [`Handle`] to its result; [`task`] also gives it a name, a
 //!    class or a token.
 //! 4. **Mark blocking calls.** Wrap a slow read in [`blocking`], so that another thread can run
 //!    tasks meanwhile.
@@ -37,8 +37,10 @@
 //!    pool; inside it, the free functions use that pool.
 //! 7. **Stop early.** A [`CancelToken`] or [`with_deadline`] applies to everything that is forked
 //!    under it: [`try_scope`](fn@try_scope), [`try_for_each`], [`try_par_map`], [`try_map_reduce`],
-//!    [`try_join`] and intervals stop, and a long task calls [`check_cancelled`]. A [`TaskLocal`]
-//!    value, such as the number of a request, follows tasks in the same way.
+//!    [`try_join`] and intervals stop, and a long task calls [`check_cancelled`].
+//!    [`Handle::abort`] stops a spawned task. A [`TaskLocal`] value, such as the number of a
+//!    request, follows tasks in the same way as tokens. Outside [`sync`], whose names are those of
+//!    the standard library, `try_` always means that a closure may return an error or be cancelled.
 //! 8. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
 //!    With `TIDEGATE_EXPLAIN=1`, each pool prints how many workers it has, and why.
 //!
@@ -83,9 +85,9 @@
 //!   function, after all calls that had begun have ended.
 //! * A panic in [`try_scope`](fn@try_scope) or a loop whose name begins with `try` also cancels the
 //!   remaining tasks or items.
-//! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the
-//!   handle was dropped, the panic is passed to [`Builder::on_panic`], which by default prints a
-//!   line to standard error.
+//! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`], or
+//!   returned by [`Handle::join_result`]. If the handle was dropped, the panic is passed to
+//!   [`Builder::on_panic`], which by default prints a line to standard error.
 //! * A panic of the function of a [`stream`] is resumed by the call of `next` that would have
 //!   returned the item's result.
 //!
@@ -242,10 +244,10 @@ pub use task_local::TaskLocal;
 pub use tidegate_core::carry_span;
 #[doc(inline)]
 pub use tidegate_core::{
-    Breakdown, BuildError, Counters, Histogram, MemoryStats, Origin, PanicReport, PlaceId, Scope,
-    ShutdownTimeout, Stats, Waiting, WorkerId, WorkerLocal, WorkerStats, blocking, broadcast,
-    current_num_workers, current_place, current_worker, join, machine, memory, places, policy,
-    scope, stats, trace, yield_point,
+    Breakdown, BuildError, Counters, Histogram, MemoryStats, Origin, PanicReport, PlaceId,
+    Priority, Scope, ShutdownTimeout, Stats, Waiting, WorkerId, WorkerLocal, WorkerStats, blocking,
+    broadcast, current_num_workers, current_place, current_worker, join, machine, memory, places,
+    policy, scope, stats, trace, yield_point,
 };
 
 /// Configures a [`Pool`]; created by [`Pool::builder`]. [`tidegate_core::Builder`] describes all

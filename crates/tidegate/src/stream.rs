@@ -9,11 +9,13 @@ mod window;
 
 use std::fmt;
 use std::iter::FusedIterator;
+use std::panic::Location;
 use std::sync::Arc;
-use tidegate_core::Pool;
 use tidegate_core::door::{
-    self, Event, Payload, PoolInner, UnhandledPanic, WorkerThread, carry, enter, unwind, wait,
+    self, Event, Payload, PoolInner, UnhandledPanic, WorkerThread, carry, enter, origin, unwind,
+    wait,
 };
+use tidegate_core::{Origin, Pool};
 use tidegate_policy::tunables::STREAM_WINDOW;
 use window::{Front, Outcome, Registered, Window};
 
@@ -91,6 +93,7 @@ use window::{Front, Outcome, Registered, Window};
 ///
 /// The function is dropped with the iterator, even one that has ended. But while tasks of the pool
 /// are still running items, or are about to notice the end, the last of them drops the function.
+#[track_caller]
 pub fn stream<I: IntoIterator>(source: I) -> Stream<'static, I::IntoIter> {
     Stream::new(source, None)
 }
@@ -101,14 +104,17 @@ pub struct Stream<'p, I> {
     source: I,
     pool: Option<&'p Pool>,
     window: Option<usize>,
+    origin: Origin,
 }
 
 impl<'p, I: Iterator> Stream<'p, I> {
+    #[track_caller]
     pub(crate) fn new(source: impl IntoIterator<IntoIter = I>, pool: Option<&'p Pool>) -> Self {
         Self {
             source: source.into_iter(),
             pool,
             window: None,
+            origin: origin::of(None, Location::caller()),
         }
     }
 
@@ -167,6 +173,7 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
             source,
             pool,
             window,
+            origin,
         } = self.stream;
         let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
         let (f, carried) = (self.f, carry::carry_unless_visible().carried);
@@ -179,7 +186,7 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
             limit,
             ahead: 0,
             home: None,
-            window: Arc::new(Window::new(class, f)),
+            window: Arc::new(Window::new(class, origin, f)),
         }
     }
 }
@@ -324,7 +331,7 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
     /// Reports a panic that no call of `next` resumes.
     fn report(&self, payload: Payload, from: UnhandledPanic) {
         match &self.home {
-            Some(pool) => pool.panics.report(payload, from),
+            Some(pool) => self.window.report(payload, from, pool),
             None => unwind::discard(payload),
         }
     }

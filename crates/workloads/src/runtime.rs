@@ -69,7 +69,7 @@ pub trait Runtime: Sized + Sync {
     /// Whether the runtime supports [`intervals`](Self::intervals).
     const INTERVALS: bool = false;
 
-    /// Whether the runtime supports [priorities](Self::spawn_with_priority).
+    /// Whether the runtime supports [priorities](Self::spawn_in_order).
     const PRIORITIES: bool = false;
 
     /// The value that a task needs in order to fork.
@@ -162,7 +162,7 @@ pub trait Runtime: Sized + Sync {
     ///
     /// # Panics
     /// If the runtime has no [priorities](Self::PRIORITIES).
-    fn spawn_with_priority<'scope>(
+    fn spawn_in_order<'scope>(
         _scope: &Self::Scope<'scope>,
         _priority: u64,
         _body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,

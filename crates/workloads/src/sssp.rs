@@ -9,7 +9,7 @@
 //!
 //! | order | which task begins next |
 //! |---|---|
-//! | `nearest` | the task of the nearest vertex, by [priority](Runtime::spawn_with_priority) |
+//! | `nearest` | the task of the nearest vertex, by [priority](Runtime::spawn_in_order) |
 //! | `youngest` | the task that a deque returns; each relaxation spawns its nearest vertex last |
 //!
 //! With `youngest`, the owner of a deque next relaxes the nearest vertex of its latest relaxation,
@@ -120,7 +120,7 @@ impl Search<'_> {
         match self.program.order {
             Order::Nearest => {
                 for far in shorter {
-                    R::spawn_with_priority(scope, far.0, relax(far));
+                    R::spawn_in_order(scope, far.0, relax(far));
                 }
             }
             Order::Youngest => {

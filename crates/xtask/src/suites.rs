@@ -66,7 +66,7 @@ pub const SUITES: &[Suite] = &[
     Suite(Loom, "runtime", "-p tidegate", ["0", "1"], "models::"),
     Suite(Loom, "runtime-one-worker", "-p tidegate", ["4", "8"],
         "models::loom_outside_thread_joins_a_handle models::loom_aborted_closure_is_dropped_once \
-         models::loom_unwanted_panic_is_reported_once"),
+         models::loom_aborted_closure_is_joined models::loom_unwanted_panic_is_reported_once"),
     Suite(Loom, "runtime-part", "-p tidegate", ["1", "2"],
         "models::loom_wake_during_a_poll_is_not_lost models::loom_aborted_future_races_its_waker \
          models::loom_polled_handle_queues_before_the_end models::loom_panic_of_replaced_waker_is_caught \

@@ -158,13 +158,13 @@ impl {
     /// begins them: at least 1. By default there is no bound.
     ///
     /// If a call to `tidegate::Pool::spawn` exceeds the bound, it queues its task and blocks;
-    /// `tidegate::TaskBuilder::try_spawn` returns the closure instead. Each time a worker begins a
-    /// task, the caller that has waited longest continues. So the queue has at most this many
-    /// tasks, plus one for each waiting caller. A task of the pool itself never waits, because the
-    /// queue might not drain meanwhile. For the same reason, no task of the pool should wait for a
-    /// thread that spawns into it. The bound is for the tasks of all classes together, and the
-    /// callers continue in the order in which they came, whatever the class of their tasks. It does
-    /// not apply to futures.
+    /// `tidegate::TaskBuilder::spawn_if_room` returns the closure instead. Each time a worker
+    /// begins a task, the caller that has waited longest continues. So the queue has at most this
+    /// many tasks, plus one for each waiting caller. A task of the pool itself never waits, because
+    /// the queue might not drain meanwhile. For the same reason, no task of the pool should wait
+    /// for a thread that spawns into it. The bound is for the tasks of all classes together, and
+    /// the callers continue in the order in which they came, whatever the class of their tasks. It
+    /// does not apply to futures.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;
@@ -183,7 +183,7 @@ impl {
     /// processors depends on their [weights](Self::weight).
     ///
     /// ```
-    /// use tidegate::policy::Priority;
+    /// use tidegate::Priority;
     ///
     /// let pool = tidegate::Pool::builder().workers(1).priority(Priority::Background).build()?;
     /// let cleanup = pool.spawn(|| "cleaned up");

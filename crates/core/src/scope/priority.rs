@@ -1,9 +1,9 @@
-//! Tasks of a scope that begin by priority.
+//! Tasks of a scope that begin in the order of numbers.
 //!
 //! As in [`super::in_order`], a task is in a queue, and a stand-in is in the spawner's deque.
 //! Whichever stand-in a worker runs, it then runs the first task of that queue. But here the queue
 //! belongs to the scope and serves all workers: no task begins while a task with a smaller
-//! `priority` waits. The cost is one lock that all workers share.
+//! number waits. The cost is one lock that all workers share.
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
@@ -15,8 +15,8 @@ use tidegate_sync::lock::Mutex;
 
 impl<'scope> Scope<'scope> {
     /// Spawns a task that runs before the scope ends. Among the waiting tasks that were spawned by
-    /// this method in the same scope, the task with the smallest `priority` begins next. Of tasks
-    /// with equal priority, the oldest begins next.
+    /// this method in the same scope, the task with the smallest `number` begins next. Of tasks
+    /// with equal numbers, the oldest begins next.
     ///
     /// This is for searches in which the order determines the amount of work, such as shortest
     /// paths. All workers lock the same queue, so tasks should take at least a few microseconds.
@@ -35,13 +35,13 @@ impl<'scope> Scope<'scope> {
     ///     tidegate::scope(|scope| {
     ///         for distance in [30, 10, 20] {
     ///             let note = &note;
-    ///             scope.spawn_with_priority(distance, move |_| note(distance));
+    ///             scope.spawn_in_order(distance, move |_| note(distance));
     ///         }
     ///     })
     /// });
     /// assert_eq!(order.into_inner().unwrap(), [10, 20, 30]);
     /// ```
-    pub fn spawn_with_priority<F>(&self, priority: u64, f: F)
+    pub fn spawn_in_order<F>(&self, number: u64, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
@@ -49,7 +49,7 @@ impl<'scope> Scope<'scope> {
         let carried = suspended.carried;
         let caller = WorkerThread::get();
         let task = self.task(move |scope| carried.run(|| f(scope)), caller);
-        self.core.waiting().push(priority, task);
+        self.core.waiting().push(number, task);
         self.spawn_stand_in(caller, |scope| scope.waiting().pop());
     }
 }
@@ -66,21 +66,21 @@ pub(super) struct Waiting(Mutex<Line>);
 
 #[derive(Default)]
 struct Line {
-    /// The smallest priority comes first.
+    /// The smallest number comes first.
     tasks: BinaryHeap<Reverse<Ranked>>,
     /// The number of tasks pushed so far.
     spawned: u64,
 }
 
-/// The priority, the number of tasks pushed earlier, and the task.
+/// The number, how many tasks were pushed earlier, and the task.
 struct Ranked(u64, u64, Task);
 
 impl Waiting {
-    fn push(&self, priority: u64, task: Task) {
+    fn push(&self, number: u64, task: Task) {
         let mut line = self.0.lock();
         let age = line.spawned;
         line.spawned += 1;
-        line.tasks.push(Reverse(Ranked(priority, age, task)));
+        line.tasks.push(Reverse(Ranked(number, age, task)));
     }
 
     fn pop(&self) -> Option<Task> {

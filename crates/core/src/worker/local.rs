@@ -49,8 +49,25 @@ use tidegate_sync::thread::with_number;
 /// tidegate::for_each(0..1_000, |_| count.with(|own| own.set(own.get() + 1)));
 /// assert_eq!(count.iter_mut().map(|own| own.get()).sum::<u32>(), 1_000);
 /// ```
-pub struct WorkerLocal<T> {
-    init: Box<dyn Fn() -> T + Send + Sync>,
+///
+/// # The type
+/// The second parameter is the type of the closure that creates the values. In the type of a field
+/// or a function you can leave it out if the closure captures nothing, as with
+/// [`LazyLock`](std::sync::LazyLock):
+///
+/// ```
+/// use std::cell::Cell;
+/// use tidegate::WorkerLocal;
+///
+/// struct Counters {
+///     visits: WorkerLocal<Cell<u64>>,
+/// }
+///
+/// let counters = Counters { visits: WorkerLocal::new(|| Cell::new(0)) };
+/// counters.visits.with(|own| own.set(own.get() + 1));
+/// ```
+pub struct WorkerLocal<T, F = fn() -> T> {
+    init: F,
     values: SegmentedArray<Line<Owned<T>>>,
 }
 
@@ -69,8 +86,9 @@ impl<T> Default for Owned<T> {
 // a sequence of hand-overs of the value, for which `T: Send` is enough.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
-impl<T: Send> WorkerLocal<T> {
-    /// Creates an empty `WorkerLocal`; `init` creates the value of each worker.
+impl<T: Send, F: Fn() -> T + Send + Sync> WorkerLocal<T, F> {
+    /// Creates an empty `WorkerLocal`; `init` creates the value of each worker. `init` and the
+    /// values may borrow.
     ///
     /// `init` runs on that worker. If `init` itself uses this `WorkerLocal`, or lets other tasks
     /// run that do, the value created by that inner call is kept and the outer value is dropped.
@@ -79,16 +97,17 @@ impl<T: Send> WorkerLocal<T> {
     /// use std::cell::RefCell;
     /// use tidegate::WorkerLocal;
     ///
-    /// let buffers = WorkerLocal::new(|| RefCell::new(Vec::with_capacity(1024)));
-    /// buffers.with(|buffer| buffer.borrow_mut().push(1));
-    /// assert_eq!(buffers.into_values().next(), Some(RefCell::new(vec![1])));
+    /// let words = ["ebb", "flow"];
+    /// let counts = WorkerLocal::new(|| RefCell::new(vec![0; words.len()]));
+    /// tidegate::for_each(0..words.len(), |n| counts.with(|own| own.borrow_mut()[n] += 1));
+    /// let counts = counts.into_values().map(RefCell::into_inner);
+    /// let total: usize = counts.flatten().sum();
+    /// assert_eq!(total, 2);
     /// ```
     #[must_use]
-    pub fn new(init: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self {
-            init: Box::new(init),
-            values: SegmentedArray::new(),
-        }
+    pub fn new(init: F) -> Self {
+        let values = SegmentedArray::new();
+        Self { init, values }
     }
 
     /// Calls `f` with the calling thread's value.
@@ -159,14 +178,14 @@ impl<T: Send> WorkerLocal<T> {
     }
 }
 
-impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
+impl<T: Send + Default> Default for WorkerLocal<T> {
     /// Creates an empty `WorkerLocal`; each value starts as `T::default()`.
     fn default() -> Self {
         Self::new(T::default)
     }
 }
 
-impl<T> fmt::Debug for WorkerLocal<T> {
+impl<T, F> fmt::Debug for WorkerLocal<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The values are not printed, because they belong to other threads.
         f.debug_struct("WorkerLocal").finish_non_exhaustive()
@@ -205,11 +224,12 @@ mod tests {
     #[test]
     fn recursive_init_keeps_first_value() {
         use std::sync::{Arc, Weak};
+        type Local = WorkerLocal<Cell<i32>, Box<dyn Fn() -> Cell<i32> + Send + Sync>>;
         let made = Cell::new(0);
-        let local = Arc::new_cyclic(|me: &Weak<WorkerLocal<Cell<i32>>>| {
+        let local = Arc::new_cyclic(|me: &Weak<Local>| {
             let me = me.clone();
             let depth = std::sync::atomic::AtomicI32::new(0);
-            WorkerLocal::new(move || {
+            WorkerLocal::new(Box::new(move || {
                 let depth = depth.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 if depth == 0 {
                     me.upgrade()
@@ -217,7 +237,7 @@ mod tests {
                         .with(|inner| inner.set(inner.get() + 10));
                 }
                 Cell::new(depth)
-            })
+            }) as Box<_>)
         });
         local.with(|own| made.set(own.get()));
         assert_eq!(

@@ -3,7 +3,7 @@
 
 use orx_parallel::*;
 use tidegate::Pool;
-use tidegate_orx::TidegatePool;
+use tidegate_orx::{OnTidegate, TidegatePool};
 
 /// Pulls more than one chunk for each worker.
 const ITEMS: usize = 5000;
@@ -34,6 +34,16 @@ macro_rules! everywhere {
         }
         $check(&|| Runner::adaptive_with_pool(TidegatePool::current()));
     };
+}
+
+#[test]
+fn short_forms_choose_the_pool() {
+    let pool = Pool::builder().workers(3).build().unwrap();
+    let workers = |_| tidegate::current_num_workers();
+    let named: Vec<usize> = (0..9).par().on(&pool).map(workers).collect();
+    assert_eq!(named, [3; 9]);
+    let here: Vec<usize> = pool.install(|| (0..9).par().on_tidegate().map(workers).collect());
+    assert_eq!(here, [3; 9]);
 }
 
 #[test]

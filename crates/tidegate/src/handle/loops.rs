@@ -36,6 +36,7 @@ impl Pool {
     ///
     /// # Panics
     /// Like [`par_map`](crate::par_map).
+    #[must_use = "to visit the items without a result, use `for_each`"]
     pub fn par_map<I: ParallelItems, R: Send>(
         &self,
         items: I,
@@ -55,6 +56,7 @@ impl Pool {
     ///
     /// # Panics
     /// Like [`map_reduce`](crate::map_reduce).
+    #[must_use = "to visit the items without a result, use `for_each`"]
     pub fn map_reduce<I: ParallelItems, T: Send>(
         &self,
         items: I,

@@ -12,6 +12,7 @@ impl Pool {
     /// assert_eq!(lengths.sum::<usize>(), 7);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn stream<I: IntoIterator>(&self, source: I) -> Stream<'_, I::IntoIter> {
         Stream::new(source, Some(self))
     }

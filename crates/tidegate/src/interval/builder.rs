@@ -5,7 +5,6 @@ use super::{Interval, Lock, life};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
-use std::panic::Location;
 use tidegate_core::PlaceId;
 use tidegate_core::door::place;
 
@@ -45,13 +44,11 @@ use tidegate_core::door::place;
 /// [stalls](super::Failure::is_stall).
 pub struct IntervalBuilder<'scope, T = ()> {
     draft: Option<Interval<'scope, T>>,
-    created_at: &'static Location<'static>,
 }
 
 impl<'scope, T> IntervalBuilder<'scope, T> {
-    pub(super) fn of(draft: Interval<'scope, T>, created_at: &'static Location<'static>) -> Self {
-        let draft = Some(draft);
-        Self { draft, created_at }
+    pub(super) fn of(draft: Interval<'scope, T>) -> Self {
+        Self { draft: Some(draft) }
     }
 
     /// Schedules the interval now: it begins when everything before its start has occurred.
@@ -68,12 +65,8 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
         // User code, which must not run under the lock.
         let name = name.into();
         let core = self.core();
-        {
-            let mut extras = core.extras_or_new().lock();
-            extras.name = Some(name);
-            extras.created_at = Some(self.created_at);
-        }
-        core.tree().watch(core, None);
+        core.extras_or_new().lock().name = Some(name);
+        core.tree().watch(core);
         if let Some(recorder) = core.tree().recorder() {
             recorder.name(core);
         }

@@ -164,7 +164,7 @@ pub(super) enum Cause {
 /// ```
 pub struct Failure {
     cause: Cause,
-    /// Which interval failed and, if known, where it was created.
+    /// Which interval failed and where it was created.
     label: String,
     chain: Vec<String>,
     /// How many other intervals failed.

@@ -8,7 +8,7 @@
 use super::Scope;
 use super::failure::BoxError;
 use super::life;
-use super::node::{Core, mark};
+use super::node::{Core, CreatedAt, mark};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -112,6 +112,7 @@ pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
     scope: NonNull<ScopeCore>,
     parent: Option<NonNull<Core>>,
     number: u32,
+    created_at: CreatedAt,
     body: F,
     current: Option<WorkerThread<'_>>,
 ) -> NonNull<Core>
@@ -121,7 +122,7 @@ where
     // SAFETY: 1. guaranteed by the caller (1); 2. a ready interval is spawned once.
     let scoped = unsafe { Scoped::new(scope, &life::TASK) };
     let kind = const { &Node::<'scope, 'env, F, T>::KIND };
-    let core = Core::new(scoped, kind, parent, number);
+    let core = Core::new(scoped, kind, parent, number, created_at);
     let slot = UnsafeCell::new(Slot {
         body: ManuallyDrop::new(body),
     });

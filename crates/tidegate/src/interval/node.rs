@@ -22,7 +22,7 @@ use super::lock::Lock;
 use super::tree::Tree;
 use std::borrow::Cow;
 use std::panic::Location;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{self, NonNull, null, null_mut};
 use tidegate_core::Origin;
 use tidegate_core::PlaceId;
 use tidegate_core::door::{ScopeCore, Scoped, WorkerThread, origin, unwind};
@@ -93,8 +93,7 @@ impl PointWords<'_> {
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
-    /// Where the interval was created, if it has a name or the pool records a trace.
-    pub(super) created_at: Option<&'static Location<'static>>,
+    created_at: CreatedAt,
     pub(super) place: Option<PlaceId>,
     /// The requested locks, in the order of their numbers.
     pub(super) locks: Vec<Lock>,
@@ -102,6 +101,37 @@ pub(super) struct Extras {
     pub(super) held: usize,
     /// The interval's number in its tree's recording.
     pub(super) recorded: Option<usize>,
+}
+
+/// Where an interval was created; `None` for an inline interval.
+pub(super) type CreatedAt = Option<&'static Location<'static>>;
+
+/// The address of a node's [`Extras`], or until it has any, of the place that created it. So a node
+/// is no larger for that place, and more closures fit into a block beside it.
+#[derive(Clone, Copy)]
+struct Word(*mut Mutex<Extras>);
+
+impl Word {
+    /// Set while there are no extras.
+    const LOCATION: usize = 1;
+
+    #[inline(always)]
+    fn of(created_at: CreatedAt) -> Self {
+        const { assert!(align_of::<Location<'_>>() > 1 && align_of::<Mutex<Extras>>() > 1) };
+        let at = created_at.map_or(null(), ptr::from_ref);
+        Self(at.map_addr(|at| at | Self::LOCATION).cast_mut().cast())
+    }
+
+    fn created_at(self) -> CreatedAt {
+        let at = self.0.map_addr(|at| at & !Self::LOCATION);
+        // SAFETY: without extras, the word is the address of a static location, or null.
+        (at != self.0).then(|| unsafe { at.cast::<Location<'_>>().as_ref() })?
+    }
+
+    #[inline(always)]
+    fn has_extras(self) -> bool {
+        self.0.addr() & Self::LOCATION == 0
+    }
 }
 
 /// The part of a node that is independent of the closure's type. Every node begins with it.
@@ -118,6 +148,7 @@ pub(super) struct Core {
     /// Edges to the starts of children whose drafts were dropped; OCCURRED once the body has
     /// returned.
     pub(super) returned: AtomicPtr<Edge>,
+    /// A [`Word`].
     extras: AtomicPtr<Mutex<Extras>>,
     /// The interval's number among its parent's children.
     pub(super) number: u32,
@@ -133,6 +164,7 @@ impl Core {
         kind: &'static Kind,
         parent: Option<NonNull<Self>>,
         number: u32,
+        created_at: CreatedAt,
     ) -> Self {
         Self {
             scoped,
@@ -143,7 +175,7 @@ impl Core {
             start_after: AtomicPtr::new(null_mut()),
             end_after: AtomicPtr::new(null_mut()),
             returned: AtomicPtr::new(null_mut()),
-            extras: AtomicPtr::new(null_mut()),
+            extras: AtomicPtr::new(Word::of(created_at).0),
             number,
             refs: AtomicU32::new(2),
             marks: AtomicU32::new(0),
@@ -235,32 +267,41 @@ impl Core {
         self.tree().keep(cause, self);
     }
 
-    pub(super) fn extras(&self) -> Option<&Mutex<Extras>> {
+    fn word(&self) -> Word {
         // Acquire pairs with `extras_or_new`.
-        let extras = self.extras.load(Ordering::Acquire);
+        Word(self.extras.load(Ordering::Acquire))
+    }
+
+    pub(super) fn extras(&self) -> Option<&Mutex<Extras>> {
+        // Relaxed: this only decides whether to go on. With the load below alone, the compiler
+        // would check for null, too, which costs each interval nine instructions.
+        if !Word(self.extras.load(Ordering::Relaxed)).has_extras() {
+            return None;
+        }
         // SAFETY: `extras_or_new` created the extras, which are freed with the node.
-        unsafe { extras.as_ref() }
+        Some(unsafe { &*self.word().0 })
     }
 
     pub(super) fn extras_or_new(&self) -> &Mutex<Extras> {
-        if let Some(extras) = self.extras() {
-            return extras;
-        }
-        let new = Box::into_raw(Box::new(Mutex::new(Extras::default())));
-        // AcqRel: publishes the new extras, or acquires those that another thread has created.
-        let made =
-            self.extras
-                .compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
-        if made.is_err() {
-            // SAFETY: the box was created above, and no other thread has seen it.
-            drop(unsafe { Box::from_raw(new) });
+        let before = self.word();
+        if !before.has_extras() {
+            let new = Box::into_raw(Box::new(Mutex::new(Extras {
+                created_at: before.created_at(),
+                ..Extras::default()
+            })));
+            // AcqRel: publishes the new extras, or acquires those that another thread has created.
+            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+            let made = (self.extras).compare_exchange(before.0, new, success, failure);
+            if made.is_err() {
+                // SAFETY: the box was created above, and no other thread has seen it.
+                drop(unsafe { Box::from_raw(new) });
+            }
         }
         self.extras().expect("made just now")
     }
 
     pub(super) fn is_named(&self) -> bool {
-        self.extras()
-            .is_some_and(|extras| extras.lock().name.is_some())
+        self.given_name().is_some()
     }
 
     /// Returns the interval's name, escaped, for reports.
@@ -277,17 +318,24 @@ impl Core {
         }
     }
 
-    /// Returns where the interval comes from, if that is stored.
+    fn created_at(&self) -> CreatedAt {
+        let word = self.word();
+        word.created_at()
+            .or_else(|| self.extras()?.lock().created_at)
+    }
+
+    fn given_name(&self) -> Option<Cow<'static, str>> {
+        self.extras()?.lock().name.clone()
+    }
+
+    /// Returns where the interval comes from; `None` for an inline interval.
     pub(super) fn origin(&self) -> Option<Origin> {
-        let extras = self.extras()?.lock();
-        let at = extras.created_at?;
-        Some(origin::of(extras.name.clone(), at))
+        Some(origin::of(self.given_name(), self.created_at()?))
     }
 
     /// Returns the interval's name for messages; `root` for an inline interval without a name.
     pub(super) fn name(&self) -> String {
-        let name = self.extras().and_then(|extras| extras.lock().name.clone());
-        match (name, self.parent) {
+        match (self.given_name(), self.parent) {
             (Some(name), _) => name.into_owned(),
             (None, None) => "root".to_owned(),
             (None, Some(_)) => format!("interval {}", self.number),
@@ -336,11 +384,11 @@ impl Core {
             }
         }
         // Relaxed: the pointer was acquired with the last reference.
-        let extras = core.extras.load(Ordering::Relaxed);
-        if !extras.is_null() {
+        let word = Word(core.extras.load(Ordering::Relaxed));
+        if word.has_extras() {
             // SAFETY: `extras_or_new` allocated the extras, and no other thread has access to the
             // node.
-            drop(unsafe { Box::from_raw(extras) });
+            drop(unsafe { Box::from_raw(word.0) });
         }
         if core.has(mark::PARENT) {
             core.tree().bury(node, current);

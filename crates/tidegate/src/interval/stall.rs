@@ -59,7 +59,7 @@ struct Node<'a> {
     path: Vec<u32>,
     /// What other intervals call this one.
     label: String,
-    /// The label, and where the interval was created, if known.
+    /// The label, and where the interval was created.
     title: String,
 }
 
@@ -71,14 +71,11 @@ struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     fn in_tree(tree: &'a Tree) -> Self {
         let mut nodes: Vec<Node<'_>> = vec![];
-        for (node, created_at) in tree.watched() {
+        for node in tree.watched() {
             // SAFETY: the node has not ended, so the runtime's reference keeps it alive, and no
             // task is left that could end it.
             let core = unsafe { node.as_ref() };
-            let title = match created_at {
-                Some(place) if core.origin().is_none() => format!("{} ({place})", core.label()),
-                _ => core.title(),
-            };
+            let title = core.title();
             let label = if core.is_named() {
                 core.label()
             } else {

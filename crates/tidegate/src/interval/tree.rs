@@ -4,18 +4,13 @@ use super::failure::{Cause, Failure};
 use super::lock::Lock;
 use super::node::{Core, mark};
 use super::record::Log;
-use std::collections::HashMap;
-use std::panic::Location;
+use std::collections::HashSet;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_core::door::{Payload, ScopeCore, UnhandledPanic, WorkerThread, unwind};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
-
-/// The intervals that the report of a stall lists, each with the source location that created it,
-/// if known.
-type Watched = HashMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
 /// Data shared by the intervals of a tree. It lies in the stack frame of the call that runs the
 /// inline interval.
@@ -34,7 +29,7 @@ pub(super) struct Tree {
     /// The locks that intervals of this tree hold.
     holds: Mutex<Vec<Lock>>,
     /// The intervals of this tree that have [`mark::WATCHED`] and have not ended.
-    watched: Mutex<Watched>,
+    watched: Mutex<HashSet<NonNull<Core>>>,
     /// Whether the tree has an edge that does not lead from an older to a younger child of an
     /// interval.
     unordered: AtomicBool,
@@ -197,10 +192,9 @@ impl Tree {
     }
 
     /// Adds a draft to the intervals that the report of a stall lists.
-    pub(super) fn watch(&self, core: &Core, created_at: Option<&'static Location<'static>>) {
+    pub(super) fn watch(&self, core: &Core) {
         core.mark(mark::WATCHED);
-        let mut watched = self.watched.lock();
-        watched.entry(NonNull::from(core)).or_insert(created_at);
+        self.watched.lock().insert(NonNull::from(core));
     }
 
     /// Must be called for every interval before it ends.
@@ -210,12 +204,8 @@ impl Tree {
         }
     }
 
-    pub(super) fn watched(&self) -> Vec<(NonNull<Core>, Option<&'static Location<'static>>)> {
-        let mut watched = vec![];
-        for (node, created_at) in &*self.watched.lock() {
-            watched.push((*node, *created_at));
-        }
-        watched
+    pub(super) fn watched(&self) -> Vec<NonNull<Core>> {
+        self.watched.lock().iter().copied().collect()
     }
 
     pub(super) fn is_unordered(&self) -> bool {

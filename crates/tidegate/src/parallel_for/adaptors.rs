@@ -43,8 +43,10 @@ pub fn zip<A: ParallelItems, B: ParallelItems>(
 ///
 /// ```
 /// let heights = [1, 4, 2, 2];
-/// let rises = tidegate::par_map(tidegate::windows(&heights, 2), |pair| pair[1] - pair[0]);
+/// let pairs = tidegate::windows(&heights, 2);
+/// let rises = tidegate::par_map(pairs.clone(), |pair| pair[1] - pair[0]);
 /// assert_eq!(rises, [3, -2, 0]);
+/// assert!(tidegate::any(pairs, |pair| pair[0] == pair[1]));
 ///
 /// // The rows of an image, each with the rows above and below.
 /// let image: Vec<u8> = (0..12).collect();
@@ -57,7 +59,7 @@ pub fn zip<A: ParallelItems, B: ParallelItems>(
 /// If `size` is 0.
 #[must_use = "only a loop visits the windows"]
 #[track_caller]
-pub fn windows<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> {
+pub fn windows<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> + Clone {
     assert_ne!(size, 0, "windows must have at least one item");
     Whole(Windows { slice, size })
 }
@@ -108,12 +110,13 @@ impl<A: IntoIterator, B: IntoIterator> IntoIterator for Pairs<A, B> {
     }
 }
 
-struct Windows<'s, T> {
-    slice: &'s [T],
+#[derive(Clone)]
+struct Windows<S> {
+    slice: S,
     size: usize,
 }
 
-impl<T: Sync> Piece for Windows<'_, T> {
+impl<T: Sync> Piece for Windows<&[T]> {
     fn length(&self) -> usize {
         self.slice.len().saturating_sub(self.size - 1)
     }
@@ -126,7 +129,7 @@ impl<T: Sync> Piece for Windows<'_, T> {
     }
 }
 
-impl<'s, T> IntoIterator for Windows<'s, T> {
+impl<'s, T> IntoIterator for Windows<&'s [T]> {
     type Item = &'s [T];
     type IntoIter = slice::Windows<'s, T>;
 

@@ -10,15 +10,17 @@ use std::slice;
 /// ```
 /// let numbers: Vec<u64> = (1..=10).collect();
 /// let chunks = tidegate::chunks(&numbers, 4);
-/// let sums: Vec<u64> = tidegate::par_map(chunks, |chunk| chunk.iter().sum());
+/// let sums: Vec<u64> = tidegate::par_map(chunks.clone(), |chunk| chunk.iter().sum());
 /// assert_eq!(sums, [10, 26, 19]);
+/// let lengths = tidegate::par_map(chunks, <[u64]>::len);
+/// assert_eq!(lengths, [4, 4, 2]);
 /// ```
 ///
 /// # Panics
 /// If `size` is 0.
 #[must_use = "only a loop visits the chunks"]
 #[track_caller]
-pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> {
+pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> + Clone {
     assert_ne!(size, 0, "chunks must have at least one item");
     Whole(Chunks { slice, size })
 }
@@ -42,6 +44,7 @@ pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> impl ParallelItems<I
 }
 
 /// Chunks of a slice, which is shared or mutable.
+#[derive(Clone)]
 struct Chunks<S> {
     slice: S,
     size: usize,

@@ -19,6 +19,7 @@ use super::visit_blocks;
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. The values
 /// made by then and the remaining items are dropped.
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn filter_map<I: ParallelItems, R: Send>(
     items: I,
     f: impl Fn(I::Item) -> Option<R> + Sync,

@@ -23,6 +23,7 @@ use tidegate_sync::lock::Mutex;
 /// # Panics
 /// If `predicate` panics, resumes the first panic after all calls that had begun have ended, even
 /// if an item has been found.
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn find_any<I: ParallelItems<Item: Send>>(
     items: I,
     predicate: impl Fn(&I::Item) -> bool + Sync,
@@ -38,6 +39,7 @@ pub fn find_any<I: ParallelItems<Item: Send>>(
 ///
 /// # Panics
 /// Like [`find_any`].
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn any<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bool {
     first_found("any", items, |item| f(item).then_some(())).is_some()
 }
@@ -50,6 +52,7 @@ pub fn any<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bo
 ///
 /// # Panics
 /// Like [`find_any`].
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn all<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bool {
     first_found("all", items, |item| (!f(item)).then_some(())).is_none()
 }
@@ -63,6 +66,7 @@ pub fn all<I: ParallelItems>(items: I, f: impl Fn(I::Item) -> bool + Sync) -> bo
 ///
 /// # Panics
 /// Like [`find_any`].
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn position_any<I: ParallelItems>(
     items: I,
     f: impl Fn(I::Item) -> bool + Sync,

@@ -60,6 +60,7 @@ pub trait ParallelItems: Send + Sized + private::Sealed {
 }
 
 /// Items that need no storage, because they are one piece already.
+#[derive(Clone)]
 pub(crate) struct Whole<P>(pub P);
 
 impl<P> private::Sealed for Whole<P> {}

@@ -24,10 +24,19 @@ use tidegate_sync::clock;
 /// assert_eq!(tidegate::par_map(names, |name| name + " tide"), ["high tide", "low tide"]);
 /// ```
 ///
+/// # What the compiler warns about
+/// An unused result; [`for_each`](crate::for_each) computes none. The same holds for the other
+/// loops that return a result.
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// tidegate::par_map(0..9, |n| println!("{n}"));
+/// ```
+///
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. The values
 /// made by then and the remaining items are dropped. Panics if there are more than `usize::MAX`
 /// items, or if the vector would be larger than `isize::MAX` bytes.
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn par_map<I, R, F>(items: I, f: F) -> Vec<R>
 where
     I: ParallelItems,

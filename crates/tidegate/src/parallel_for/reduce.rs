@@ -34,6 +34,7 @@ use tidegate_sync::clock;
 /// # Panics
 /// If `map` or `reduce` panics, resumes the first panic after all calls that had begun have ended.
 /// The remaining values and items are dropped.
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn map_reduce<I, T, M, R>(items: I, map: M, reduce: R) -> Option<T>
 where
     I: ParallelItems,
@@ -112,6 +113,7 @@ pub(crate) fn map_blocks(items: usize) -> usize {
 /// # Panics
 /// If a closure panics, resumes the first panic after all calls that had begun have ended. The
 /// remaining accumulators and items are dropped.
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn fold_reduce<I: ParallelItems, A: Send>(
     items: I,
     init: impl Fn() -> A + Sync,
@@ -151,6 +153,7 @@ pub fn fold_reduce<I: ParallelItems, A: Send>(
 ///
 /// # Panics
 /// Like [`map_reduce`]. In a build with overflow checks, also if the sum overflows.
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn sum<I: ParallelItems, S: Sum + Send>(items: I, map: impl Fn(I::Item) -> S + Sync) -> S {
     let mut storage = I::Storage::default();
     let block = |items: I::Piece<'_>| items.into_iter().map(&map).sum();
@@ -171,6 +174,7 @@ pub fn sum<I: ParallelItems, S: Sum + Send>(items: I, map: impl Fn(I::Item) -> S
 ///
 /// # Panics
 /// Like [`map_reduce`].
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn min_by<I: ParallelItems<Item: Send>>(
     items: I,
     compare: impl Fn(&I::Item, &I::Item) -> Ordering + Sync,
@@ -189,6 +193,7 @@ pub fn min_by<I: ParallelItems<Item: Send>>(
 ///
 /// # Panics
 /// Like [`map_reduce`].
+#[must_use = "to visit the items without a result, use `for_each`"]
 pub fn max_by<I: ParallelItems<Item: Send>>(
     items: I,
     compare: impl Fn(&I::Item, &I::Item) -> Ordering + Sync,

@@ -20,8 +20,7 @@ use tidegate_policy::Priority;
 /// [`TaskLocal`](crate::TaskLocal). If a method is called twice, the last call counts.
 ///
 /// ```
-/// use tidegate::policy::Priority;
-/// use tidegate::{CancelToken, Pool, check_cancelled};
+/// use tidegate::{CancelToken, Pool, Priority, check_cancelled};
 ///
 /// let pool = Pool::builder().workers(2).build()?;
 /// let requests = CancelToken::new();
@@ -35,7 +34,7 @@ use tidegate_policy::Priority;
 /// # Ok::<(), tidegate::BuildError>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a builder spawns nothing until `spawn`, `try_spawn` or `spawn_future` is called"]
+#[must_use = "a builder spawns nothing until `spawn`, `spawn_if_room` or `spawn_future` is called"]
 pub struct TaskBuilder<'a> {
     pool: Target<'a>,
     name: Option<Cow<'static, str>>,
@@ -100,11 +99,11 @@ impl<'a> TaskBuilder<'a> {
     /// [`TaskLocal`](crate::TaskLocal) value.
     ///
     /// To order the tasks of one scope by number, use
-    /// [`Scope::spawn_with_priority`](crate::Scope::spawn_with_priority). To divide the processors
-    /// between pools or programs, use [`Builder::weight`](crate::Builder::weight).
+    /// [`Scope::spawn_in_order`](crate::Scope::spawn_in_order). To divide the processors between
+    /// pools or programs, use [`Builder::weight`](crate::Builder::weight).
     ///
     /// ```
-    /// use tidegate::{Pool, policy::Priority};
+    /// use tidegate::{Pool, Priority};
     ///
     /// let pool = Pool::builder().workers(2).build()?;
     /// let later = pool.task().priority(Priority::Background).spawn(|| 6);
@@ -120,7 +119,7 @@ impl<'a> TaskBuilder<'a> {
     }
 
     /// Runs the task under a [`child`](CancelToken::child) of this token. The handle keeps the
-    /// child, for [`Handle::abort_on_drop`].
+    /// child, for [`Handle::abort`].
     ///
     /// The task begins even if the token is cancelled before. It stops where it checks its token.
     /// What the task spawns sees the child, too. So aborting the task while it runs also cancels
@@ -176,7 +175,7 @@ impl<'a> TaskBuilder<'a> {
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(8).build()?;
-    /// let accepted = pool.task().named("resize").try_spawn(|| 6 * 7)?;
+    /// let accepted = pool.task().named("resize").spawn_if_room(|| 6 * 7)?;
     /// assert_eq!(accepted.join(), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -189,7 +188,7 @@ impl<'a> TaskBuilder<'a> {
     /// # Panics
     /// Like [`spawn`](Self::spawn).
     #[track_caller]
-    pub fn try_spawn<T, F>(self, f: F) -> Result<Handle<T>, QueueFull<F>>
+    pub fn spawn_if_room<T, F>(self, f: F) -> Result<Handle<T>, QueueFull<F>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
@@ -198,8 +197,8 @@ impl<'a> TaskBuilder<'a> {
     }
 
     /// Spawns a future like [`spawn_future`](crate::spawn_future). Each poll has the class and the
-    /// token of the task. The future is dropped if its handle [aborts](Handle::abort_on_drop); then
-    /// the token is cancelled as well, for what the future has spawned.
+    /// token of the task. The future is dropped if its handle [aborts](Handle::abort) it; then the
+    /// token is cancelled as well, for what the future has spawned.
     ///
     /// ```
     /// let six = tidegate::spawn(|| 6);

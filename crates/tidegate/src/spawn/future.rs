@@ -1,6 +1,7 @@
 //! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
 
 use super::packet::{self, Cell, Drive};
+use crate::cancel::Cancelled;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -169,11 +170,13 @@ where
         hold
     }
 
-    /// Drops an aborted future, and removes its hold on the pool.
+    /// Drops an aborted future, finishes its packet, and removes its hold on the pool.
     fn discard(&self, future: Pin<Box<F>>) {
         if let Err(payload) = unwind::catch(|| drop(future)) {
             self.packet.report(payload, UnhandledPanic::Task);
         }
+        self.packet.set_lost();
+        self.packet.finish(Err(Box::new(Cancelled)));
         self.pool.let_go();
     }
 

@@ -1,12 +1,14 @@
 //! The handle of a task.
 
 use super::packet::{Cell, Queueing, Registered, Waiter, run_as_task};
+use crate::cancel::Cancelled;
 use crate::cancel::token::CancelToken;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::Duration;
 use tidegate_core::door::spawn::submit;
 use tidegate_core::door::{
@@ -21,9 +23,9 @@ use tidegate_sync::simulation;
 ///
 /// A handle is a [`Future`], so a task of any executor can await it. (A task of the pool that blocks
 /// on it needs [`blocking`](crate::blocking()).) [`join`](Self::join) waits on
-/// the calling thread. Dropping the handle lets the task continue, unless
-/// [`abort_on_drop`](Self::abort_on_drop) was called; a panic of the task then goes to
-/// [`Builder::on_panic`](crate::Builder::on_panic).
+/// the calling thread. [`abort`](Self::abort) keeps the task from beginning. Dropping the handle
+/// lets the task continue, unless [`abort_on_drop`](Self::abort_on_drop) was called; a panic of the
+/// task then goes to [`Builder::on_panic`](crate::Builder::on_panic).
 ///
 /// ```
 /// # async fn example() {
@@ -34,8 +36,8 @@ use tidegate_sync::simulation;
 /// ```
 ///
 /// # Panics
-/// Awaiting a handle panics with the panic of the task. It also panics if the handle is polled
-/// again after it has returned its result.
+/// Awaiting a handle panics with the panic of the task. It also panics if the handle has
+/// [aborted](Self::abort) the task, or is polled again after it has returned its result.
 pub struct Handle<T> {
     /// `None` once the result has been taken.
     pub(super) packet: Option<Cell<T>>,
@@ -66,6 +68,7 @@ impl<T: Send + 'static> Handle<T> {
 
     /// Waits for the task and returns its result. If no worker has begun the task, and the caller
     /// is in the task's pool or can become a guest there, the caller runs it.
+    /// [`join_result`](Self::join_result) returns a panic of the task as a value instead.
     ///
     /// If the caller is a task of a more urgent [class](crate::TaskBuilder::priority), a task
     /// that has not begun gets that class.
@@ -77,10 +80,31 @@ impl<T: Send + 'static> Handle<T> {
     /// waits forever if it depends on a task that only a waiting thread could run.
     ///
     /// # Panics
-    /// Resumes a panic of the task. Also panics if the task waits in a frame below on the calling
-    /// thread, because it would never end, or if awaiting the handle has already returned its
-    /// result. A child made by `fork` is aborted unless the result was ready at the fork.
-    pub fn join(mut self) -> T {
+    /// Resumes a panic of the task. Also panics if the handle has [aborted](Self::abort) the task,
+    /// if the task waits in a frame below on the calling thread, because it would never end, or if
+    /// awaiting the handle has already returned its result. A child made by `fork` is aborted
+    /// unless the result was ready at the fork.
+    #[track_caller]
+    pub fn join(self) -> T {
+        value_of(self.join_result())
+    }
+
+    /// Like [`join`](Self::join), but returns a panic of the task as a value, like the `join` of
+    /// [`std::thread::JoinHandle`].
+    ///
+    /// ```
+    /// let handle = tidegate::spawn(|| -> u32 { panic!("no such user") });
+    /// let payload = handle.join_result().unwrap_err();
+    /// assert_eq!(payload.downcast_ref(), Some(&"no such user"));
+    /// ```
+    ///
+    /// # Errors
+    /// The payload of the task's panic. [`Cancelled`], if the handle has [aborted](Self::abort) the
+    /// task before it began, or has made the pool drop the future.
+    ///
+    /// # Panics
+    /// Like [`join`](Self::join), but not with a panic of the task or because of the abort.
+    pub fn join_result(mut self) -> thread::Result<T> {
         let suspended = carry::carry();
         let class = self.pool().sources.classes.other(suspended.carried.class());
         if class.is_some() || self.packet().is_future() {
@@ -88,14 +112,14 @@ impl<T: Send + 'static> Handle<T> {
         }
         self.begin();
         match self.take() {
-            Some(value) => value,
+            Some(result) => result,
             None => self.wait(class),
         }
     }
 
     /// Waits for the end of the task. If the task is a future, polls it whenever possible, provided
     /// that the caller is in its pool or can become a guest there.
-    fn wait(mut self, class: Option<Priority>) -> T {
+    fn wait(mut self, class: Option<Priority>) -> thread::Result<T> {
         loop {
             let event = if self.joiner_blocks() {
                 Event::for_blocked_thread()
@@ -155,8 +179,9 @@ impl<T: Send + 'static> Handle<T> {
     /// The handle, if the task has not finished within `limit`.
     ///
     /// # Panics
-    /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
-    /// result. A child made by `fork` is aborted as in [`join`](Self::join).
+    /// Resumes a panic of the task. Also panics if the handle has [aborted](Self::abort) the task,
+    /// or if awaiting the handle has already returned its result. A child made by `fork` is aborted
+    /// as in [`join`](Self::join).
     pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
         let event = Arc::new(Event::for_blocked_thread());
         let waiter = Waiter::Event(event.clone());
@@ -173,10 +198,10 @@ impl<T: Send + 'static> Handle<T> {
                 wait::for_event_within(&event, nanos(limit));
             }
         }
-        self.try_result()
+        self.result_if_ready()
     }
 
-    /// Returns whether the task has finished.
+    /// Returns whether the result is ready: [`join`](Self::join) would not wait.
     ///
     /// ```
     /// let handle = tidegate::spawn(|| 7);
@@ -200,7 +225,7 @@ impl<T: Send + 'static> Handle<T> {
     /// ```
     /// let mut handle = tidegate::spawn(|| 7);
     /// let value = loop {
-    ///     match handle.try_result() {
+    ///     match handle.result_if_ready() {
     ///         Ok(value) => break value,
     ///         Err(unfinished) => handle = unfinished,
     ///     }
@@ -212,22 +237,22 @@ impl<T: Send + 'static> Handle<T> {
     /// The handle, if the task has not finished.
     ///
     /// # Panics
-    /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
-    /// result.
-    pub fn try_result(mut self) -> Result<T, Self> {
+    /// Resumes a panic of the task. Also panics if the handle has [aborted](Self::abort) the task,
+    /// or if awaiting the handle has already returned its result.
+    pub fn result_if_ready(mut self) -> Result<T, Self> {
         let result = self.take();
         if result.is_none() {
             simulation::give_way("looks at an unfinished task");
         }
-        result.ok_or(self)
+        result.map(value_of).ok_or(self)
     }
 
-    /// Takes the value out of the packet, or resumes the task's panic. Afterwards, the handle has
-    /// no result. Returns `None` if the task has not finished.
-    fn take(&mut self) -> Option<T> {
+    /// Takes the result out of the packet. Afterwards, the handle has none. Returns `None` if the
+    /// task has not finished.
+    fn take(&mut self) -> Option<thread::Result<T>> {
         let result = self.packet().take()?;
         self.packet = None;
-        Some(result.unwrap_or_else(|payload| unwind::resume(payload)))
+        Some(result)
     }
 
     /// Runs the task if no worker has begun it, and if the caller is in the task's pool or can
@@ -290,8 +315,20 @@ impl<T: Send + 'static> Future for Handle<T> {
                 }
                 Poll::Pending
             }
-            Registered::Finished => Poll::Ready(self.take().expect("the task has finished")),
+            Registered::Finished => {
+                Poll::Ready(value_of(self.take().expect("the task has finished")))
+            }
         }
+    }
+}
+
+/// Returns the value, or resumes the panic of the task.
+#[track_caller]
+fn value_of<T>(result: thread::Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(payload) if payload.is::<Cancelled>() => panic!("the handle has aborted the task"),
+        Err(payload) => unwind::resume(payload),
     }
 }
 

@@ -87,7 +87,7 @@ fn loom_polled_handle_queues_before_the_end() {
         loom::stop_exploring();
         let result = match polled {
             Poll::Ready(result) => Some(result),
-            Poll::Pending => handle.try_result().ok(),
+            Poll::Pending => handle.result_if_ready().ok(),
         };
         assert_eq!(result, Some(5));
     });
@@ -134,6 +134,20 @@ fn loom_aborted_closure_is_dropped_once() {
         drop(pool.spawn(move || drop(captured)).abort_on_drop());
         drop(pool);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The worker may begin the task before the handle aborts it, at the same time, or after that.
+#[test]
+fn loom_aborted_closure_is_joined() {
+    check(|| {
+        let pool = pool(1);
+        let handle = pool.spawn(|| 5);
+        handle.abort();
+        match handle.join_result() {
+            Ok(value) => assert_eq!(value, 5),
+            Err(payload) => assert!(payload.is::<crate::Cancelled>()),
+        }
     });
 }
 

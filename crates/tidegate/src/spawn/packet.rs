@@ -1,5 +1,6 @@
 //! The packet that a spawned task and its handle share: first the closure, then the result.
 
+use crate::cancel::Cancelled;
 use std::mem;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
@@ -13,15 +14,16 @@ use tidegate_sync::UnsafeCell;
 use tidegate_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
+use tidegate_sync::simulation;
 
 /// Values of the packet's word: one phase, and any of the flags. docs/futures.md has the steps.
-mod word {
-    pub(super) const UNSTARTED: u32 = 0;
-    pub(super) const RUNNING: u32 = 1;
+pub(super) mod word {
+    pub(in super::super) const UNSTARTED: u32 = 0;
+    pub(in super::super) const RUNNING: u32 = 1;
     pub(super) const FINISHED: u32 = 2;
-    /// A handle has aborted the task. The task in the pool's queues will drop the closure.
+    /// The handle has aborted the closure. The task in the pool's queues will drop it.
     pub(super) const ABORTED: u32 = 3;
-    /// The result has been taken, or the closure was dropped.
+    /// The result has been taken, or the aborted closure was dropped.
     pub(super) const OVER: u32 = 4;
     const PHASE: u32 = 7;
 
@@ -29,9 +31,9 @@ mod word {
     pub(super) const WAITED: u32 = 1 << 3;
     /// The handle was dropped.
     pub(super) const DROPPED: u32 = 1 << 4;
-    /// The handle that was dropped aborts the task.
+    /// The handle has aborted the task.
     pub(super) const ABORTS: u32 = 1 << 5;
-    /// The future's last waker was dropped while it waited.
+    /// The future was dropped before it completed.
     pub(super) const LOST: u32 = 1 << 6;
 
     pub(super) fn phase(word: u32) -> u32 {
@@ -230,9 +232,10 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         phase(self.word.load(Ordering::Relaxed)) == UNSTARTED
     }
 
+    /// Whether the handle can take the result.
     pub(super) fn is_finished(&self) -> bool {
         // Acquire pairs with `finish`: the caller sees what the task did.
-        phase(self.word.load(Ordering::Acquire)) == FINISHED
+        phase(self.word.load(Ordering::Acquire)) >= FINISHED
     }
 
     pub(super) fn is_future(&self) -> bool {
@@ -274,8 +277,8 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
                 ABORTED => seen - ABORTED + OVER,
                 _ => return None,
             };
-            // Acquire pairs with `abort`: what came before the drop of the handle comes before the
-            // drop of the closure. Relaxed on failure: the loop reads the word again.
+            // Acquire pairs with `abort`: what came before that call comes before the drop of the
+            // closure. Relaxed on failure: the loop reads the word again.
             let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
             match (self.word).compare_exchange_weak(seen, next, success, failure) {
                 Ok(_) => return Some(seen),
@@ -379,14 +382,14 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
             .report_of(payload, from, Some(&self.origin));
     }
 
-    /// Records that nothing can continue the future, which is about to end with a panic.
+    /// Records that the future was dropped before it completed, and is about to end with a panic.
     pub(super) fn set_lost(&self) {
         // Relaxed: `finish` follows.
         self.word.fetch_or(LOST, Ordering::Relaxed);
     }
 
-    /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
-    /// not failed if its handle has aborted it.
+    /// Reports the panic of a task whose handle was dropped. A future that was dropped before it
+    /// completed has not failed if its handle has aborted it.
     #[cold]
     fn report_unless_unwanted(&self, payload: Payload) {
         // Relaxed: the caller has seen the end of the task and the drop of the handle.
@@ -400,13 +403,18 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Takes the result for the handle. Returns `None` if the task has not finished.
     pub(super) fn take(&self) -> Option<Result<T, Payload>> {
-        if !self.is_finished() {
-            return None;
+        // Acquire pairs with `finish`: the caller sees what the task did.
+        match phase(self.word.load(Ordering::Acquire)) {
+            FINISHED => {
+                // Relaxed: no other thread takes the result.
+                self.word.fetch_add(OVER - FINISHED, Ordering::Relaxed);
+                // SAFETY: the task has ended, and its handle has not been dropped.
+                unsafe { self.take_result() }
+            }
+            // The handle has taken no result yet, so it has aborted the closure.
+            ABORTED | OVER => Some(Err(Box::new(Cancelled))),
+            _ => None,
         }
-        // Relaxed: nobody else takes the result.
-        self.word.fetch_add(OVER - FINISHED, Ordering::Relaxed);
-        // SAFETY: the task has ended, and its handle has not been dropped.
-        unsafe { self.take_result() }
     }
 
     /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
@@ -439,24 +447,34 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         phase(self.word.fetch_or(WAITED, Ordering::Relaxed))
     }
 
-    /// Called when a handle that aborts its task is dropped, before `abandon`. Returns whether the
-    /// task is running.
-    pub(super) fn abort(&self) -> bool {
-        let abort = |seen| (phase(seen) == UNSTARTED).then_some(seen - UNSTARTED + ABORTED);
-        // Release pairs with `claim`. Relaxed on failure: `abandon` follows.
+    /// Makes sure that the closure never begins, if no thread has begun it. Called by the handle.
+    /// Returns the phase before.
+    pub(super) fn abort(&self) -> u32 {
+        let abort = |seen| match phase(seen) {
+            UNSTARTED => Some((seen - UNSTARTED + ABORTED) | ABORTS),
+            _ => Some(seen | ABORTS),
+        };
+        // Release pairs with `claim`. Relaxed on failure: the loop reads the word again.
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        match self.word.fetch_update(success, failure, abort) {
-            Ok(_) => false,
-            Err(seen) => phase(seen) == RUNNING,
+        let (Ok(before) | Err(before)) = self.word.fetch_update(success, failure, abort);
+        simulation::access("has aborted a task");
+        phase(before)
+    }
+
+    /// Wakes the task that has polled the handle, if any. An event would be one that `join_timeout`
+    /// has left.
+    pub(super) fn wake(&self) {
+        let waiter = self.wait.lock().waiter.take();
+        if let Some(Waiter::Waker(waker)) = waiter {
+            call_waker(&self.pool, || waker.wake());
         }
     }
 
-    /// Called once, when the handle is dropped, which aborts the task if `aborts`. Drops the waiter,
-    /// and the result if the task has finished.
-    pub(super) fn abandon(&self, aborts: bool) {
-        let flags = if aborts { DROPPED | ABORTS } else { DROPPED };
+    /// Called once, when the handle is dropped. Drops the waiter, and the result if the task has
+    /// finished.
+    pub(super) fn abandon(&self) {
         // AcqRel pairs with `finish`, in both directions.
-        let before = self.word.fetch_add(flags, Ordering::AcqRel);
+        let before = self.word.fetch_add(DROPPED, Ordering::AcqRel);
         if before & WAITED != 0 {
             let waiter = self.wait.lock().waiter.take();
             discard(waiter, &self.pool);

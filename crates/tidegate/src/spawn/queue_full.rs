@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The error of [`TaskBuilder::try_spawn`](crate::TaskBuilder::try_spawn): the pool's queue is full.
-/// It contains the closure that was not spawned.
+/// The error of [`TaskBuilder::spawn_if_room`](crate::TaskBuilder::spawn_if_room): the pool's queue
+/// is full. It contains the closure that was not spawned.
 ///
 /// ```
 /// use std::sync::mpsc::channel;
@@ -18,7 +18,7 @@ use std::fmt;
 /// });
 /// has_started.recv()?;
 /// let queued = pool.spawn(|| 1);
-/// let refused = pool.task().try_spawn(|| 2).unwrap_err();
+/// let refused = pool.task().spawn_if_room(|| 2).unwrap_err();
 /// assert_eq!(refused.into_inner()(), 2);
 /// go_on.send(())?;
 /// assert_eq!(queued.join(), 1);

@@ -4,6 +4,7 @@ use super::runners::Runners;
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
+use tidegate_core::Origin;
 use tidegate_core::door::spawn;
 use tidegate_core::door::{
     Event, Payload, PoolInner, Task, UnhandledPanic, WorkerThread, may_linger, unwind,
@@ -23,6 +24,8 @@ pub(super) struct Window<X, T> {
     f: Box<dyn Fn(X) -> T + Send + Sync>,
     /// The class of the runners. `None` stands for the class of their pool.
     class: Option<Priority>,
+    /// Where the stream was created.
+    origin: Origin,
     items: Mutex<Items<X, T>>,
 }
 
@@ -119,10 +122,15 @@ impl<X, T> Items<X, T> {
 }
 
 impl<X, T> Window<X, T> {
-    pub(super) fn new(class: Option<Priority>, f: impl Fn(X) -> T + Send + Sync + 'static) -> Self {
+    pub(super) fn new(
+        class: Option<Priority>,
+        origin: Origin,
+        f: impl Fn(X) -> T + Send + Sync + 'static,
+    ) -> Self {
         Self {
             f: Box::new(f),
             class,
+            origin,
             items: Mutex::new(Items {
                 begun: VecDeque::new(),
                 unbegun: VecDeque::new(),
@@ -240,6 +248,11 @@ impl<X, T> Window<X, T> {
         Ok(())
     }
 
+    /// Reports a panic that no call of `next` resumes.
+    pub(super) fn report(&self, payload: Payload, from: UnhandledPanic, pool: &PoolInner) {
+        pool.panics.report_of(payload, from, Some(&self.origin));
+    }
+
     /// Drops the items that no thread has begun, and all results. Returns the panics among these.
     pub(super) fn close(&self) -> Vec<Payload> {
         let (begun, unbegun) = {
@@ -326,8 +339,7 @@ where
         if let Err(outcome) = window.finish(next.number, outcome) {
             // Not resumed: this may be the last owner of `f`, whose destructor is user code.
             if let Err(payload) = outcome.and_then(|value| unwind::catch(|| drop(value))) {
-                let panics = &current.pool().panics;
-                panics.report(payload, UnhandledPanic::Task);
+                window.report(payload, UnhandledPanic::Task, current.pool());
             }
             return;
         }
@@ -342,7 +354,8 @@ where
 mod tests {
     use super::*;
     use crate::Pool;
-    use tidegate_core::door;
+    use std::panic::Location;
+    use tidegate_core::door::{self, origin};
 
     fn pool() -> Pool {
         Pool::builder().workers(1).build().expect("valid options")
@@ -352,7 +365,8 @@ mod tests {
     #[test]
     fn each_pool_has_its_runners() {
         let (first, second) = (pool(), pool());
-        let window = Window::new(None, |n: u32| n);
+        let origin = origin::of(None, Location::caller());
+        let window = Window::new(None, origin, |n: u32| n);
         assert!(window.push(0, Some(door::used(&first))).needs_runner);
         assert!(!window.push(1, Some(door::used(&first))).needs_runner);
         let event = Arc::new(Event::for_this_thread());

@@ -35,6 +35,7 @@ use tidegate_sync::simulation::{Event, Observer, Report};
 ///
 /// # Panics
 /// If a run fails.
+#[track_caller]
 pub fn check(runs: u64, test: impl Fn(&Pool) + Send + Sync + 'static) {
     if let Some(failure) = search(runs, Pool::builder, test) {
         panic!("{failure}");
@@ -63,6 +64,7 @@ pub fn check(runs: u64, test: impl Fn(&Pool) + Send + Sync + 'static) {
 ///
 /// # Panics
 /// If `builder` returns options that are invalid.
+#[track_caller]
 pub fn search(
     runs: u64,
     builder: impl Fn() -> Builder + Send + Sync + 'static,
@@ -76,23 +78,27 @@ pub fn search(
         let run = subject.run(&schedule);
         return run.failure.is_some().then(|| run.into_failure(schedule));
     }
-    let failed = |seed: u64| {
+    // Not an iterator: a panic inside its closure would not name the caller's line.
+    for seed in 0..runs {
         let run = subject.run(&Schedule::Seed(seed));
-        run.failure.is_some().then_some((seed, run))
-    };
-    let (seed, run) = (0..runs).find_map(failed)?;
-    let run = shrink::shrink(run, |deviations| {
-        subject.run(&Schedule::Deviations(deviations))
-    });
-    Some(run.into_failure(Schedule::Seed(seed)))
+        if run.failure.is_some() {
+            let repeat = |deviations| subject.run(&Schedule::Deviations(deviations));
+            let run = shrink::shrink(run, repeat);
+            return Some(run.into_failure(Schedule::Seed(seed)));
+        }
+    }
+    None
 }
 
 pub(super) use tidegate_policy::tunables::SCHEDULE_VARIABLE as SCHEDULE;
 
+#[track_caller]
 fn requested() -> Option<Schedule> {
     let text = std::env::var(SCHEDULE).ok()?;
-    let schedule = text.parse();
-    Some(schedule.unwrap_or_else(|error| panic!("{SCHEDULE}: {error}")))
+    match text.parse() {
+        Ok(schedule) => Some(schedule),
+        Err(error) => panic!("{SCHEDULE}: {error}"),
+    }
 }
 
 /// What a run was: its schedule, how it failed, and its steps.
@@ -138,6 +144,7 @@ enum News {
 impl Subject {
     /// Runs the test once, on a thread of its own. If the run cannot go on, its threads remain,
     /// parked for good.
+    #[track_caller]
     fn run(&self, schedule: &Schedule) -> Run {
         let (news, arrives) = channel();
         let stopped = Mutex::new(news.clone());

@@ -159,7 +159,7 @@ fn results_before_fork_are_kept() {
     let pool = pool(2);
     let (first, second) = (pool.spawn(|| 7), pool.spawn(|| 8));
     until(|| first.is_finished() && second.is_finished());
-    let ended = in_child(|| first.join() == 7 && second.try_result().ok() == Some(8));
+    let ended = in_child(|| first.join() == 7 && second.result_if_ready().ok() == Some(8));
     assert_eq!(ended, WELL);
 }
 

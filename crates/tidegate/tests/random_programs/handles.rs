@@ -164,7 +164,7 @@ impl Handle {
                     Poll::Pending => Err(handle),
                 }
             }
-            End::Joined(Some(Look::TryResult)) => handle.try_result(),
+            End::Joined(Some(Look::TryResult)) => handle.result_if_ready(),
             End::Joined(Some(Look::JoinTimeout)) => handle.join_timeout(Duration::from_micros(20)),
             _ => Err(handle),
         };

@@ -124,7 +124,7 @@ fn step<'env>(
             match handle.end {
                 End::Joined(_) => frame.joined.push((handle, spawned)),
                 End::Detached => drop(spawned),
-                End::Aborted { at_once: true } => drop(spawned.abort_on_drop()),
+                End::Aborted { at_once: true } => spawned.abort(),
                 End::Aborted { at_once: false } => frame.aborted.push(spawned.abort_on_drop()),
             }
         }
@@ -225,7 +225,7 @@ fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env
     };
     let spawn_it = || match spawn.order {
         Order::Any => scope.spawn(task),
-        Order::Priority(priority) => scope.spawn_with_priority(priority, task),
+        Order::Priority(priority) => scope.spawn_in_order(priority, task),
         Order::At(spot) => scope.spawn_at(spot.of(places), task),
     };
     if spawn.foreign {

@@ -568,7 +568,7 @@ fn polling_lets_the_other_threads_run() {
     run(|pool| {
         let mut handle = pool.spawn(|| 7);
         let value = loop {
-            match handle.try_result() {
+            match handle.result_if_ready() {
                 Ok(value) => break value,
                 Err(unfinished) => handle = unfinished,
             }

@@ -1,10 +1,30 @@
 //! What simulated pools report: their steps, and what the threads of a deadlock wait for.
 
 use std::future::poll_fn;
+use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex};
 use std::task::{Poll, Waker};
 use tidegate::{Handle, Pool, testing};
+use tidegate_testkit::{child, is_child, succeeds};
+
+/// IDEs and CI link to the line that panics, which must be one of the failing test.
+#[test]
+fn panics_name_the_callers_line() {
+    if is_child() {
+        let failed = catch_unwind(|| testing::check(1, |_| panic!("the test fails")));
+        assert!(failed.is_err());
+        let invalid = || Pool::builder().workers(usize::MAX);
+        let refused = catch_unwind(|| testing::search(1, invalid, |_| ()).is_some());
+        assert!(refused.is_err());
+        return;
+    }
+    let printed = succeeds(&child("reports::panics_name_the_callers_line", &[]));
+    for line in [line!() - 8, line!() - 5] {
+        let panics = format!("panicked at {}:{line}:", file!());
+        assert!(printed.contains(&panics), "{printed}");
+    }
+}
 
 /// Each push is a step, at which another worker may begin the task.
 mod pushes {

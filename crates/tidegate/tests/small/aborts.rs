@@ -1,4 +1,4 @@
-//! `Handle::abort_on_drop` and `TaskBuilder::token`.
+//! `Handle::abort`, `Handle::abort_on_drop` and `TaskBuilder::token`.
 
 use crate::support::aborts::{Bomb, reporting_pool, running};
 use crate::support::book::Book;
@@ -58,7 +58,7 @@ mod unstarted {
                 let mut handle = pool.spawn(unwanted(&book)).abort_on_drop();
                 assert!(poll(&mut handle).is_pending());
                 let handle = handle.join_timeout(Duration::ZERO).unwrap_err();
-                drop(handle.try_result().unwrap_err());
+                drop(handle.result_if_ready().unwrap_err());
             });
             drop(pool);
             book.check();
@@ -71,11 +71,11 @@ mod unstarted {
             let pool = built(Pool::builder().workers(1).max_queued(1));
             let (busy, go) = running(&pool, &Book::new());
             drop(pool.spawn(|| ()).abort_on_drop());
-            let refused = pool.task().try_spawn(|| ()).map(drop);
+            let refused = pool.task().spawn_if_room(|| ()).map(drop);
             assert!(refused.is_err());
             go.open();
             drop(busy.join());
-            until(|| pool.task().try_spawn(|| ()).is_ok());
+            until(|| pool.task().spawn_if_room(|| ()).is_ok());
         });
     }
 
@@ -268,7 +268,7 @@ mod ended {
                     .join_timeout(Duration::ZERO)
                     .map_or_else(|h| h, |_| make());
                 until(|| tried.is_finished());
-                assert!(tried.try_result().is_ok());
+                assert!(tried.result_if_ready().is_ok());
                 until(|| awaited.is_finished());
                 assert!(poll(&mut awaited).is_ready());
                 drop(awaited);
@@ -405,6 +405,125 @@ mod future {
             });
             drop(pool);
             assert_eq!(*reported.lock().unwrap(), [5, 6]);
+        });
+    }
+}
+
+/// The handle is used after it has aborted the task.
+mod kept_handle {
+    use super::*;
+    use std::task::Wake;
+
+    fn is_cancelled<T>(result: std::thread::Result<T>) -> bool {
+        result.is_err_and(|payload| payload.is::<Cancelled>())
+    }
+
+    /// The test occupies the only worker, so the closure is still in its queue.
+    #[test]
+    fn unstarted_task_ends_at_once() {
+        watched(|| {
+            let (pool, book) = (bare_pool(1), Book::new());
+            pool.install(|| {
+                let [taken, joined] = [(); 2].map(|()| pool.spawn(unwanted(&book)));
+                taken.abort();
+                assert!(taken.is_finished());
+                assert!(is_cancelled(taken.join_result()));
+                joined.abort();
+                let panic = catch_unwind(AssertUnwindSafe(|| joined.join())).unwrap_err();
+                assert_eq!(
+                    panic.downcast_ref(),
+                    Some(&"the handle has aborted the task")
+                );
+            });
+            drop(pool);
+            assert_eq!(book.made(), 2);
+            book.check();
+        });
+    }
+
+    #[test]
+    fn awaiting_task_is_woken() {
+        #[derive(Default)]
+        struct Woken(Gate);
+        impl Wake for Woken {
+            fn wake(self: Arc<Self>) {
+                self.0.open();
+            }
+        }
+
+        watched(|| {
+            let pool = bare_pool(1);
+            pool.install(|| {
+                let (mut handle, woken) = (pool.spawn(|| ()), Arc::new(Woken::default()));
+                let waker = Waker::from(woken.clone());
+                let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker));
+                assert!(polled.is_pending());
+                handle.abort();
+                assert!(woken.0.is_open());
+                let polled = catch_unwind(AssertUnwindSafe(|| poll(&mut handle)));
+                assert!(polled.is_err());
+            });
+        });
+    }
+
+    #[test]
+    fn running_task_returns_its_result() {
+        watched(|| {
+            let (pool, book) = (bare_pool(1), Book::new());
+            let (handle, go) = running(&pool, &book);
+            handle.abort();
+            go.open();
+            assert!(handle.join_result().is_ok());
+        });
+    }
+
+    /// The join waits until the future has been dropped.
+    #[test]
+    fn waiting_future_is_joined() {
+        watched(|| {
+            let (pool, book) = (bare_pool(1), Book::new());
+            let (begun, signal) = (Arc::new(Gate::new()), Signal::default());
+            let (captured, begins, signals) = (book.value(), begun.clone(), signal.clone());
+            let handle = pool.spawn_future(async move {
+                let _captured = captured;
+                begins.open();
+                signals.await;
+            });
+            begun.wait();
+            handle.abort();
+            assert!(is_cancelled(handle.join_result()));
+            assert_eq!(book.live(), 0);
+        });
+    }
+
+    /// Only the thread in `join_result` could drop the future.
+    #[test]
+    fn queued_future_is_joined_by_the_only_worker() {
+        watched(|| {
+            let (pool, book) = (bare_pool(1), Book::new());
+            pool.install(|| {
+                let captured = book.value();
+                let handle = pool.spawn_future(async move { drop(captured) });
+                handle.abort();
+                assert!(is_cancelled(handle.join_result()));
+                assert_eq!(book.live(), 0);
+            });
+        });
+    }
+
+    #[test]
+    fn dropped_handle_reports_nothing() {
+        watched(|| {
+            let (report, reports) = channel();
+            let handler = move |panic: tidegate::PanicReport| report.send(panic.number).unwrap();
+            let pool = built(Pool::builder().workers(1).on_panic(handler));
+            pool.install(|| {
+                let (task, future) = (pool.spawn(|| ()), pool.spawn_future(async {}));
+                task.abort();
+                future.abort();
+            });
+            drop(pool);
+            assert_eq!(reports.try_iter().count(), 0);
         });
     }
 }

@@ -40,7 +40,7 @@ fn spawned_tasks_have_origins() {
         assert_eq!(next(), (None, line!() - 1));
         drop(pool.task().token(&CancelToken::new()).spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
-        drop(pool.task().try_spawn(fails));
+        drop(pool.task().spawn_if_room(fails));
         assert_eq!(next(), (None, line!() - 1));
         drop(pool.task().priority(Priority::Urgent).spawn(fails));
         assert_eq!(next(), (None, line!() - 1));

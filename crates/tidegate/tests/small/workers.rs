@@ -20,7 +20,7 @@ fn threads_keep_their_own_names() {
     assert_eq!(first.iter().collect::<HashSet<_>>().len(), 2);
     assert_eq!(names(), first);
     let shown = format!("{:?}", first[0]);
-    assert!(shown.starts_with("WorkerId(0 of pool "), "{shown}");
+    assert!(shown.starts_with("WorkerId(0, pool "), "{shown}");
 }
 
 #[test]
@@ -107,14 +107,11 @@ fn guest_keeps_value_outside_pools() {
 #[test]
 fn successive_pools_may_share_one() {
     const POOLS: usize = if cfg!(miri) { 2 } else { 20 };
-    let made = std::sync::Arc::new(AtomicUsize::new(0));
-    let mut count = {
-        let made = made.clone();
-        WorkerLocal::new(move || {
-            made.fetch_add(1, Ordering::Relaxed);
-            Cell::new(0)
-        })
-    };
+    let made = AtomicUsize::new(0);
+    let mut count = WorkerLocal::new(|| {
+        made.fetch_add(1, Ordering::Relaxed);
+        Cell::new(0)
+    });
     for _ in 0..POOLS {
         without_guests(2).broadcast(|_| count.with(|own| own.set(own.get() + 1)));
     }

@@ -103,12 +103,12 @@ impl Runtime for Tidegate {
         scope.spawn_at(place, body);
     }
 
-    fn spawn_with_priority<'scope>(
+    fn spawn_in_order<'scope>(
         scope: &tidegate::Scope<'scope>,
         priority: u64,
         body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
     ) {
-        scope.spawn_with_priority(priority, body);
+        scope.spawn_in_order(priority, body);
     }
 
     fn intervals<'env, T: Send>(

@@ -1,4 +1,4 @@
-//! `Builder::max_queued` and `TaskBuilder::try_spawn`.
+//! `Builder::max_queued` and `TaskBuilder::spawn_if_room`.
 
 use crate::support::watched;
 use std::sync::mpsc::{Sender, channel};
@@ -26,8 +26,8 @@ fn a_full_queue_returns_the_closure() {
     watched(|| {
         let pool = pool(2);
         let (busy, release) = occupy(&pool);
-        let queued = [1, 2].map(|n| pool.task().try_spawn(move || n).expect("there is room"));
-        let refused = pool.task().try_spawn(|| 3).unwrap_err();
+        let queued = [1, 2].map(|n| pool.task().spawn_if_room(move || n).expect("there is room"));
+        let refused = pool.task().spawn_if_room(|| 3).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "the pool's queue is full: 2 tasks (Builder::max_queued) wait for a worker"
@@ -36,7 +36,7 @@ fn a_full_queue_returns_the_closure() {
         release.send(()).unwrap();
         busy.join();
         assert_eq!(queued.map(Handle::join), [1, 2]);
-        let accepted = pool.task().try_spawn(|| 4);
+        let accepted = pool.task().spawn_if_room(|| 4);
         assert_eq!(accepted.expect("the queue is empty").join(), 4);
     });
 }
@@ -119,7 +119,10 @@ fn tokens_respect_the_bound() {
         let (busy, release) = occupy(&pool);
         let token = CancelToken::new();
         let queued = pool.task().token(&token).spawn(|| 1);
-        assert!(pool.task().try_spawn(|| ()).is_err(), "the task is counted");
+        assert!(
+            pool.task().spawn_if_room(|| ()).is_err(),
+            "the task is counted"
+        );
         release.send(()).unwrap();
         busy.join();
         token.cancel();

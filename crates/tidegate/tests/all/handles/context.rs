@@ -87,7 +87,7 @@ fn spawned_tasks_outlive_the_call_that_set_the_value() {
                 }
             });
             let free = pool.install(|| tidegate::spawn(third));
-            let tried = pool.task().try_spawn(second).unwrap();
+            let tried = pool.task().spawn_if_room(second).unwrap();
             [pool.spawn(first), tried, free]
         });
         gate.open();
@@ -109,11 +109,11 @@ fn tasks_of_a_scope_see_the_value_of_their_spawner() {
             scope.spawn(note("outside"));
             LOCAL.scope(7, || {
                 scope.spawn(note("spawn"));
-                scope.spawn_with_priority(1, note("priority"));
+                scope.spawn_in_order(1, note("priority"));
                 scope.spawn_at(places[0], note("place"));
                 thread::scope(|s| _ = s.spawn(|| scope.spawn(note("another thread"))));
             });
-            scope.spawn_with_priority(1, note("afterwards"));
+            scope.spawn_in_order(1, note("afterwards"));
         });
         drop(seen);
         let mut all: Vec<_> = all.iter().collect();

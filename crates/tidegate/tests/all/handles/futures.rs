@@ -1,4 +1,4 @@
-//! Handles as futures, `join_timeout`, `try_result`, and `spawn_future`.
+//! Handles as futures, `join_timeout`, `result_if_ready`, and `spawn_future`.
 
 use crate::support::futures::yields;
 use crate::support::{Gate, fib, pool, watched};
@@ -102,7 +102,7 @@ fn unfinished_task_leaves_the_handle() {
     watched(|| {
         let pool = pool(1);
         let (handle, gate) = held(&pool);
-        let handle = handle.try_result().unwrap_err();
+        let handle = handle.result_if_ready().unwrap_err();
         let handle = handle.join_timeout(Duration::ZERO).unwrap_err();
         let handle = handle.join_timeout(Duration::from_millis(1)).unwrap_err();
         gate.open();
@@ -135,7 +135,7 @@ fn panics_reach_every_wait() {
         while !handle.is_finished() {
             std::thread::yield_now();
         }
-        assert_eq!(panic_of(|| handle.try_result()), "ebb");
+        assert_eq!(panic_of(|| handle.result_if_ready()), "ebb");
     });
 }
 

@@ -249,7 +249,7 @@ fn self_waking_future_lets_others_run() {
         let opens: [fn(&Pool, Arc<Gate>); 3] = [
             |pool, gate| pool.spawn(move || gate.open()).join(),
             |pool, gate| _ = pool.broadcast(|_| gate.open()),
-            |pool, gate| pool.scope(|s| s.spawn_with_priority(1, move |_| gate.open())),
+            |pool, gate| pool.scope(|s| s.spawn_in_order(1, move |_| gate.open())),
         ];
         for open in opens {
             let gate = Arc::new(Gate::new());

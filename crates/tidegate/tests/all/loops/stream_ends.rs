@@ -4,7 +4,7 @@ use crate::support::aborts::{Bomb, reporting_pool};
 use crate::support::streams::{counted, late_first};
 use crate::support::{Gate, Tally, bare_pool, built, pool, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::{sleep, yield_now};
 use std::time::Duration;
 use tidegate::{CancelToken, Cancelled, Pool, check_cancelled, stream, try_scope};
@@ -190,18 +190,22 @@ mod early_drop {
         });
     }
 
-    /// A pool with one worker, and the number of panics that its handler has got.
-    fn counts_panics() -> (Pool, Arc<Tally>) {
-        let seen = Arc::new(Tally::new());
-        let count = seen.clone();
+    /// A pool with one worker, and for each panic that its handler has got, the line of the stream.
+    fn notes_panics() -> (Pool, Arc<Mutex<Vec<u32>>>) {
+        let seen = Arc::<Mutex<Vec<u32>>>::default();
+        let lines = seen.clone();
+        let handler = move |panic: tidegate::PanicReport| {
+            let origin = panic.origin.expect("a stream has an origin");
+            lines.lock().unwrap().push(origin.location().line());
+        };
         let builder = Pool::builder().workers(1).max_threads(1);
-        (built(builder.on_panic(move |_| count.come())), seen)
+        (built(builder.on_panic(handler)), seen)
     }
 
     #[test]
     fn unseen_panics_go_to_the_handler() {
         watched(|| {
-            let (pool, seen) = counts_panics();
+            let (pool, seen) = notes_panics();
             let ((reads, source), begun) = (counted(2), Arc::new(Tally::new()));
             let (first, arrivals) = (late_first(reads, 2), begun.clone());
             let f = move |n| {
@@ -210,6 +214,7 @@ mod early_drop {
                 first(n)
             };
             let mut results = pool.stream(source).map(f).ordered();
+            let line = line!() - 1;
             assert_eq!(results.next(), Some(0));
             begun.wait_for(2);
             // The worker begins this task after it has stored the panic.
@@ -217,9 +222,9 @@ mod early_drop {
             let opens = stored.clone();
             drop(pool.spawn(move || opens.open()));
             stored.wait();
-            assert_eq!(seen.get(), 0);
+            assert!(seen.lock().unwrap().is_empty());
             drop(results);
-            assert_eq!(seen.get(), 1);
+            assert_eq!(*seen.lock().unwrap(), [line]);
         });
     }
 
@@ -227,7 +232,7 @@ mod early_drop {
     #[test]
     fn late_panics_go_to_the_handler() {
         watched(|| {
-            let (pool, seen) = counts_panics();
+            let (pool, seen) = notes_panics();
             let ((reads, source), begun) = (counted(2), Arc::new(Tally::new()));
             let (first, arrivals) = (late_first(reads, 2), begun.clone());
             let gate = Arc::new(Gate::new());
@@ -241,13 +246,14 @@ mod early_drop {
                 first(n)
             };
             let mut results = pool.stream(source).map(f).ordered();
+            let line = line!() - 1;
             assert_eq!(results.next(), Some(0));
             begun.wait_for(2);
             drop(results);
-            assert_eq!(seen.get(), 0);
+            assert!(seen.lock().unwrap().is_empty());
             gate.open();
             pool.shutdown();
-            assert_eq!(seen.get(), 1);
+            assert_eq!(*seen.lock().unwrap(), [line]);
         });
     }
 

@@ -274,12 +274,14 @@ mod stall_messages {
 }
 
 #[test]
-fn failure_shows_where_a_named_interval_was_created() {
+fn failure_shows_where_the_interval_was_created() {
     let line = line!() + 1;
-    let failed = pool(1).interval(|s| drop(s.interval(|_| panic!("no more")).named("read")));
-    let message = failed.unwrap_err().to_string();
-    let expected = format!("read ({}:{line}:46) panicked: no more", file!());
-    assert_eq!(message, expected);
+    let named = pool(1).interval(|s| drop(s.interval(|_| panic!("no more")).named("read")));
+    let expected = format!("read ({}:{line}:45) panicked: no more", file!());
+    assert_eq!(named.unwrap_err().to_string(), expected);
+    let unnamed = pool(1).interval(|s| drop(s.interval(|_| panic!("no more"))));
+    let expected = format!("interval 1 ({}:{}:47) panicked: no more", file!(), line + 3);
+    assert_eq!(unnamed.unwrap_err().to_string(), expected);
 }
 
 mod failed_bodies {
@@ -403,7 +405,7 @@ fn edge_across_families_carries_failure() {
             });
         });
         assert_eq!(
-            (failure.unwrap_err().to_string().as_str(), ran.get()),
+            (text(&failure.unwrap_err()).as_str(), ran.get()),
             ("interval 1 failed: early", 0)
         );
     });

@@ -326,7 +326,7 @@ mod inheritance {
                     VALUE.scope((), || scope.spawn(move |_| task()));
                 }),
                 begin_from_urgent_pool(|scope, _, task| {
-                    scope.spawn_with_priority(0, move |_| task());
+                    scope.spawn_in_order(0, move |_| task());
                 }),
                 begin_from_urgent_pool(|scope, place, task| {
                     scope.spawn_at(place, move |_| task());
@@ -444,11 +444,11 @@ mod ends {
             let pool = built(builder(1).max_queued(1));
             let release = occupy(&pool);
             let queued = spawn(&pool, Background, || 1);
-            pool.task().try_spawn(|| 2).unwrap_err();
+            pool.task().spawn_if_room(|| 2).unwrap_err();
             drop(release);
             assert_eq!(queued.join(), 1);
             // A worker begins the last task before it leaves the count, so there is room soon.
-            while pool.task().try_spawn(|| 3).is_err() {
+            while pool.task().spawn_if_room(|| 3).is_err() {
                 std::thread::yield_now();
             }
         });

@@ -26,7 +26,7 @@ fn lowest_number_begins_first() {
         alone(|scope| {
             for (age, priority) in [5, 1, 5, 3, 1, u64::MAX, 0].into_iter().enumerate() {
                 let begun = &begun;
-                scope.spawn_with_priority(priority, move |_| {
+                scope.spawn_in_order(priority, move |_| {
                     begun.lock().unwrap().push((priority, age));
                 });
             }
@@ -54,13 +54,13 @@ fn spawned_task_takes_its_turn() {
         let note = |what| begun.lock().unwrap().push(what);
         alone(|scope| {
             let note = &note;
-            scope.spawn_with_priority(4, move |_| note(4));
-            scope.spawn_with_priority(1, move |scope| {
+            scope.spawn_in_order(4, move |_| note(4));
+            scope.spawn_in_order(1, move |scope| {
                 note(1);
-                scope.spawn_with_priority(5, move |_| note(5));
-                scope.spawn_with_priority(3, move |_| note(3));
+                scope.spawn_in_order(5, move |_| note(5));
+                scope.spawn_in_order(3, move |_| note(3));
             });
-            scope.spawn_with_priority(2, move |_| note(2));
+            scope.spawn_in_order(2, move |_| note(2));
         });
         assert_eq!(begun.into_inner().unwrap(), [1, 2, 3, 4, 5]);
     });
@@ -81,7 +81,7 @@ fn thief_takes_most_urgent_task() {
                     || {
                         busy.wait();
                         for priority in [9, 7, 8] {
-                            scope.spawn_with_priority(priority, move |_| {
+                            scope.spawn_in_order(priority, move |_| {
                                 let _ = first.compare_exchange(
                                     u64::MAX,
                                     priority,
@@ -114,7 +114,7 @@ fn every_prioritized_task_runs_once() {
         for side in 0..2 {
             if levels > 0 {
                 let grow = move |scope: &Scope<'scope>| grow(scope, levels - 1, ran);
-                scope.spawn_with_priority(levels * 7 % 5 + side, grow);
+                scope.spawn_in_order(levels * 7 % 5 + side, grow);
             }
         }
     }
@@ -146,7 +146,7 @@ fn panic_surfaces_after_all_tasks() {
             pool.scope(|scope| {
                 for priority in 0..9 {
                     let ran = &ran;
-                    scope.spawn_with_priority(priority, move |_| {
+                    scope.spawn_in_order(priority, move |_| {
                         ran.fetch_add(1, Ordering::Relaxed);
                         assert_ne!(priority, 4, "the fifth");
                     });
