@@ -3,8 +3,8 @@
 //! The page `docs/guide/batch-memory.md` explains it.
 
 use std::error::Error;
-use tidegate::Pool;
-use tidegate::memory::{self, ReservationError};
+use tidegate::memory::{self, Budget, ReservationError};
+use tidegate::{Pool, policy::MemoryPolicy};
 
 struct Image {
     width: usize,
@@ -32,22 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Each task holds one image at a time, so the serial run needs as much memory as the largest
     // image.
     let serial = images.iter().map(Image::pixels).max().unwrap_or(0) * size_of::<u32>();
-    let budget = serial + serial / 2;
-    let policy = format!("budget:{budget},serial={serial}").parse()?;
+    let bytes = serial + serial / 2;
+    let policy = MemoryPolicy::Budget(Budget { bytes, serial });
     let pool = Pool::builder().memory(policy).build()?;
 
-    let sum = pool.install(|| {
-        tidegate::map_reduce(
-            0..images.len(),
-            |i| brightness(&images[i]),
-            |a, b| Ok(a? + b?),
-        )
-    });
-    let mean = sum.unwrap_or(Ok(0))? / images.len() as u64;
+    let sum = pool.install(|| tidegate::try_map_reduce(&images, brightness, |a, b| a + b))?;
+    let mean = sum.unwrap_or(0) / images.len() as u64;
 
     let peak = pool.stats().memory.peak;
-    println!("mean {mean}, at most {peak} of {budget} bytes");
-    assert!(peak <= budget as u64);
+    println!("mean {mean}, at most {peak} of {bytes} bytes");
+    assert!(peak <= bytes as u64);
 
     let image = Image {
         width: 1 << 20,

@@ -3,7 +3,6 @@
 //! The page `docs/guide/search.md` explains it.
 
 use std::env;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The column of the queen in each row.
@@ -34,31 +33,17 @@ fn main() {
 }
 
 impl Search {
-    /// Tries every column of the next row.
-    fn place(&self, queens: &[usize]) {
-        if queens.len() < self.size {
-            self.try_columns(queens, 0..self.size);
-        } else {
+    /// Tries every column of the next row. Returns whether there is a solution.
+    fn place(&self, queens: &[usize]) -> bool {
+        if queens.len() == self.size {
             // Another worker may have been faster: its solution stays.
             let _ = self.found.set(queens.to_vec());
+            return true;
         }
-    }
-
-    fn try_columns(&self, queens: &[usize], columns: Range<usize>) {
-        if self.found.get().is_some() {
-            return; // the early exit
-        }
-        if columns.len() == 1 {
-            if is_free(queens, columns.start) {
-                self.place(&[queens, &[columns.start]].concat());
-            }
-            return;
-        }
-        let middle = columns.start.midpoint(columns.end);
-        tidegate::join(
-            || self.try_columns(queens, columns.start..middle),
-            || self.try_columns(queens, middle..columns.end),
-        );
+        tidegate::any(0..self.size, |column| {
+            let is_over = self.found.get().is_some(); // the early exit of all branches
+            is_over || is_free(queens, column) && self.place(&[queens, &[column]].concat())
+        })
     }
 }
 

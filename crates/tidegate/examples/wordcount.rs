@@ -14,12 +14,8 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     list(Path::new(&folder), &mut files)?;
 
-    let counts = tidegate::map_reduce(
-        &files,
-        |file| count(file),
-        |left, right| Ok(merge(left?, right?)),
-    );
-    let mut counts: Vec<_> = counts.unwrap_or(Ok(Counts::new()))?.into_iter().collect();
+    let counts = tidegate::try_map_reduce(&files, |file| count(file), merge)?;
+    let mut counts: Vec<_> = counts.unwrap_or_default().into_iter().collect();
     counts.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
 
     println!("{} files, {} different words", files.len(), counts.len());

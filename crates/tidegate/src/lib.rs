@@ -1,4 +1,5 @@
-//! An adaptive work-stealing runtime: a fork costs about as much as a call, and idle workers sleep.
+//! An adaptive work-stealing runtime: a fork that no other worker takes costs 2 to 3 ns, and idle
+//! workers sleep.
 //!
 //! ```
 //! fn sum(values: &[u64]) -> u64 {
@@ -273,35 +274,34 @@ pub fn build_global(builder: Builder) -> Result<(), BuildError> {
 /// Runs the examples of the README files and of the guide as tests.
 #[cfg(doctest)]
 mod shown {
-    #[doc = include_str!("../../../README.md")]
-    mod readme {}
-    #[doc = include_str!("../README.md")]
-    mod readme_of_the_crate {}
-    #[doc = include_str!("../../../docs/guide/start.md")]
-    mod start {}
-    #[doc = include_str!("../../../docs/guide/word-count.md")]
-    mod word_count {}
-    #[doc = include_str!("../../../docs/guide/stream.md")]
-    mod stream {}
-    #[doc = include_str!("../../../docs/guide/task-graph.md")]
-    mod task_graph {}
-    #[doc = include_str!("../../../docs/guide/server.md")]
-    mod server {}
-    #[doc = include_str!("../../../docs/guide/search.md")]
-    mod search {}
-    #[doc = include_str!("../../../docs/guide/batch-memory.md")]
-    mod batch_memory {}
-    #[doc = include_str!("../../../docs/guide/library.md")]
-    mod library {}
-    #[doc = include_str!("../../../docs/guide/testing.md")]
-    mod testing {}
-    #[cfg(feature = "testing")]
-    #[doc = include_str!("../../../docs/guide/rare-orders.md")]
-    mod rare_orders {}
-    #[doc = include_str!("../../../docs/guide/tidegate-or-rayon.md")]
-    mod tidegate_or_rayon {}
-    #[doc = include_str!("../../../docs/guide/public-bugs.md")]
-    mod public_bugs {}
+    macro_rules! pages {
+        ($($(#[$if:meta])? $name:ident $page:literal)*) => {$(
+            $(#[$if])?
+            #[doc = include_str!($page)]
+            mod $name {}
+        )*};
+    }
+
+    pages! {
+        readme "../../../README.md"
+        readme_of_the_crate "../README.md"
+        start "../../../docs/guide/start.md"
+        adaptors "../../../docs/guide/adaptors.md"
+        word_count "../../../docs/guide/word-count.md"
+        stream "../../../docs/guide/stream.md"
+        task_graph "../../../docs/guide/task-graph.md"
+        server "../../../docs/guide/server.md"
+        search "../../../docs/guide/search.md"
+        batch_memory "../../../docs/guide/batch-memory.md"
+        library "../../../docs/guide/library.md"
+        testing "../../../docs/guide/testing.md"
+        #[cfg(feature = "testing")]
+        rare_orders "../../../docs/guide/rare-orders.md"
+        #[cfg(all(feature = "metrics", feature = "tracing"))]
+        observing "../../../docs/guide/observing.md"
+        tidegate_or_rayon "../../../docs/guide/tidegate-or-rayon.md"
+        public_bugs "../../../docs/guide/public-bugs.md"
+    }
 }
 
 /// Spawns a task that borrows nothing, and returns a handle to its result.

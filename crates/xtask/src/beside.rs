@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use cargo_metadata::{MetadataCommand, Package};
 
 use crate::command::{Cmd, in_turn};
@@ -85,6 +85,20 @@ pub fn tests() -> Outcome {
     let mut packages = packages()?;
     packages.retain(|package| !is_measured(package));
     in_turn(packages.iter().map(|package| cargo("test", package)), "")
+}
+
+/// Runs the program `examples/held-lock` on the published rayon-core, where it deadlocks, and on
+/// Tidegate's, where it ends.
+pub fn held_lock() -> Outcome {
+    for (build, expected) in [("stock", "deadlock"), ("tidegate", "ended")] {
+        let manifest = format!("examples/held-lock/{build}/Cargo.toml");
+        let line = format!("run --quiet --locked --manifest-path {manifest}");
+        let run = Cmd::cargo(&line).env("CARGO_TARGET_DIR", scratch("beside"));
+        let output = run.succeed()?;
+        let printed = output.lines().last();
+        ensure!(printed == Some(expected), "{output}\nexpected: {expected}");
+    }
+    Ok("deadlocks on the published rayon-core only".to_string())
 }
 
 /// Returns the lints in the root manifest as arguments, because a package outside the workspace

@@ -54,6 +54,8 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "features", One(features)),
     Step(Minutes, "dagrs", Cargo("test -p tidegate-lab --features dagrs --test all interval_bench")),
     Step(Minutes, "beside tests", One(beside::tests)),
+    Step(Minutes, "held lock", One(beside::held_lock)),
+    Step(Minutes, "hash folder", Cargo("run -p hash-folder -- docs")),
     Step(Minutes, "rayon app", Cargo("run --locked --target-dir={target}/xtask/beside --manifest-path examples/rayon-app/Cargo.toml -- docs")),
     Step(Minutes, "msrv", One(msrv)),
     Step(Minutes, "check other targets", Table(targets)),

@@ -34,9 +34,9 @@ use tidegate_sync::thread::with_number;
 /// child made by `fork`, the threads of the parent count as live.
 ///
 /// A task may see the value in an intermediate state that another task has left. While a task waits
-/// inside [`with`](Self::with), for instance in a join, its worker may run another task on top that
-/// also calls `with`. Both get the same value. That is safe, but a `RefCell` borrow that is held
-/// across a join may panic.
+/// inside [`with`](Self::with), for instance in a join, its worker may run tasks that the task has
+/// forked. If they also call `with`, they get the same value. That is safe, but a `RefCell` borrow
+/// that is held across such a join panics in them.
 ///
 /// A call costs one thread-local access and two loads, which is a few nanoseconds. No two values
 /// share a cache line.

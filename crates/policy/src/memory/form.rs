@@ -64,8 +64,8 @@ pub struct Hybrid {
 /// How long a task sleeps under [`Hybrid`], as a function of the size of its request in units of
 /// `alpha + beta * workers`. Default: [`Linear`](Self::Linear).
 ///
-/// The source uses `Linear` and notes that it could be improved. All functions put the same tasks
-/// to sleep, but for different times.
+/// The slides "Narlikar and hybrid schedulers for Cilk" use `Linear` and note that it could be
+/// improved. All functions put the same tasks to sleep, but for different times.
 ///
 /// ```
 /// use tidegate_policy::memory::SleepFunction;
