@@ -26,7 +26,11 @@ pub fn filter_map<I: ParallelItems, R: Send>(
 ) -> Vec<R> {
     let mut storage = I::Storage::default();
     let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
-        out.extend(block.into_iter().filter_map(&f));
+        for item in block {
+            if let Some(result) = f(item) {
+                out.push(result);
+            }
+        }
         true
     };
     visit_blocks("filter_map", items.pieces(&mut storage), &visit)
