@@ -7,7 +7,7 @@ use crate::parallel_for::{enumerate, par_map};
 use merge::MergeSort;
 use quick::Quicksort;
 use std::cmp::Ordering;
-use tidegate_core::door::{self, WorkerThread, carry};
+use tidegate_core::door::{self, Carried, WorkerThread, carry};
 
 /// The longest slice that is never split. The standard library sorts 4096 integers in about 40 µs.
 const PIECE: usize = if cfg!(miri) { 128 } else { 4096 };
@@ -155,11 +155,15 @@ where
     L: Fn(&T, &T) -> bool + Sync,
     S: Fn(&mut [T]) + Sync,
 {
-    begin("sort", slice, is_less, serially, |current, slice| {
-        let suspended = carry::carry_unless_visible();
-        MergeSort::new(current, slice.len(), is_less, serially, &suspended.carried)
-            .run(current, slice);
-    });
+    begin(
+        "sort",
+        slice,
+        is_less,
+        serially,
+        |current, slice, carried| {
+            MergeSort::new(current, slice.len(), is_less, serially, carried).run(current, slice);
+        },
+    );
 }
 
 fn unstable<T, L, S>(slice: &mut [T], is_less: &L, serially: &S)
@@ -173,20 +177,20 @@ where
         slice,
         is_less,
         serially,
-        |current, slice| {
-            let suspended = carry::carry_unless_visible();
-            Quicksort::new(slice.len(), is_less, serially, &suspended.carried).run(current, slice);
+        |current, slice, carried| {
+            Quicksort::new(slice.len(), is_less, serially, carried).run(current, slice);
         },
     );
 }
 
-/// Sorts a slice that is short or has a simple order; otherwise calls `parallel` on a worker.
+/// Sorts a slice that is short or has a simple order; otherwise calls `parallel` on a worker, with
+/// the context of the caller.
 fn begin<T: Send>(
     call: &'static str,
     slice: &mut [T],
     is_less: &(impl Fn(&T, &T) -> bool + Sync),
     serially: impl Fn(&mut [T]),
-    parallel: impl FnOnce(WorkerThread<'_>, &mut [T]) + Send,
+    parallel: impl FnOnce(WorkerThread<'_>, &mut [T], &Carried) + Send,
 ) {
     if slice.len() > 1 && WorkerThread::get().is_none() {
         door::check_allowed(call);
@@ -201,9 +205,11 @@ fn begin<T: Send>(
     if is_chain(slice, |a, b| is_less(b, a)) {
         return slice.reverse();
     }
+    let suspended = carry::carry_unless_visible();
+    let carried = &suspended.carried;
     match WorkerThread::get() {
-        Some(current) => parallel(current, slice),
-        None => door::outside(call, |current| parallel(current, slice)),
+        Some(current) => parallel(current, slice, carried),
+        None => door::outside(call, |current| parallel(current, slice, carried)),
     }
 }
 

@@ -191,12 +191,15 @@ fn comparisons_of_a_sort_see_the_value() {
         let pool = pool(2);
         let sort = || {
             let mut random = fastrand::Rng::with_seed(7);
-            let mut numbers: Vec<u32> = (0..10_000).map(|_| random.u32(..)).collect();
-            tidegate::sort_unstable_by(&mut numbers, |a, b| {
+            let numbers: Vec<u32> = (0..10_000).map(|_| random.u32(..)).collect();
+            let compare = |a: &u32, b: &u32| {
                 assert_eq!(tidegate::join(here, here), (Some(7), Some(7)));
                 a.cmp(b)
-            });
-            assert!(numbers.is_sorted());
+            };
+            let (mut first, mut second) = (numbers.clone(), numbers);
+            tidegate::sort_unstable_by(&mut first, compare);
+            tidegate::sort_by(&mut second, compare);
+            assert!(first.is_sorted() && second.is_sorted());
         };
         LOCAL.scope(7, sort);
         LOCAL.scope(7, || pool.install(sort));
