@@ -217,8 +217,10 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             }
         } else if looks.park(pool, &worker.sleeper.parker, stall::pause(pool)) {
             looks = Looks::none();
-        } else {
+        } else if !looks.remain() {
+            // It was not woken, so no task has moved that it could ask for.
             stall::look(pool);
+            looks = Looks::begin(true);
         }
     }
 }

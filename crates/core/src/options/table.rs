@@ -273,9 +273,10 @@ impl {
     /// Sets after how many seconds of standstill the pool prints one line to standard error: 0 to
     /// 86400, and 0 for never (`TIDEGATE_STALL_REPORT`). The default is 5.
     ///
-    /// A pool stands still if tasks or threads wait, but no task begins and no running thread uses
-    /// its CPU. The line says what waits, which worker runs a task and where that task was spawned.
-    /// It is printed at most once.
+    /// A pool stands still while a task is in a call that sleeps, or tasks wait, but no task begins
+    /// and the pool uses no CPU. The line says which workers sleep in a task, where that task was
+    /// spawned if it was spawned by itself, and what waits. It is printed at most once. Calls in
+    /// [`blocking`](fn@crate::blocking) may take as long as they like.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).stall_report(30).build()?;

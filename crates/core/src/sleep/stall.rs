@@ -7,8 +7,7 @@ use crate::worker::Worker;
 use std::fmt;
 use std::time::Duration;
 use tidegate_policy::slots::Status;
-use tidegate_policy::{Nanos, stall};
-use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_policy::{Nanos, WaitPolicy, stall};
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::park::Parker;
@@ -20,8 +19,6 @@ pub(crate) struct Stall {
     after: Option<Nanos>,
     /// Whether the pool has reported.
     has_reported: Hint<bool>,
-    /// How many threads outside the pool wait for its tasks.
-    outside: AtomicUsize,
     watch: Mutex<stall::Watch>,
 }
 
@@ -30,7 +27,6 @@ impl Stall {
         Self {
             after: options.stall_report(),
             has_reported: Hint::default(),
-            outside: AtomicUsize::new(0),
             watch: Mutex::default(),
         }
     }
@@ -41,27 +37,19 @@ impl Stall {
     }
 }
 
-/// Returns how long a thread that waits parks until it looks at the pool. `None` if the pool's share
-/// controller looks.
+/// Returns how long a thread that waits parks until it looks at the pool. `None` if it need not
+/// look.
 pub(super) fn pause(pool: &PoolInner) -> Option<Nanos> {
-    let after = pool.stall.after().filter(|_| pool.controller.is_none());
-    after.map(|after| after / 2)
+    pool.stall.after().map(|after| after / 2)
 }
 
 /// Parks a thread outside the pool that waits for one of its tasks.
 pub(crate) fn park(pool: &PoolInner, parker: &Parker) {
-    if pool.stall.after().is_none() {
-        return parker.park();
-    }
-    // Relaxed: a number for the report.
-    pool.stall.outside.fetch_add(1, Ordering::Relaxed);
     match pause(pool).map(Duration::from_nanos) {
         Some(pause) if !parker.park_timeout(pause) => look(pool),
         Some(_) => {}
         None => parker.park(),
     }
-    // Relaxed: a number for the report.
-    pool.stall.outside.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Looks whether the pool stands still. If so, reports it, once.
@@ -75,16 +63,20 @@ pub(crate) fn look(pool: &PoolInner) {
         return;
     }
     let report = Report::of(pool, after);
-    let computed = report.running.iter().map(|worker| worker.computed.read());
-    // The system may not report processor times.
-    let Some(computed) = computed.sum() else {
+    if report
+        .sleeping
+        .iter()
+        .any(|it| it.computed.read().is_none())
+    {
+        // The system does not report processor times.
         return;
-    };
+    }
+    let times = pool.workers().filter_map(|worker| worker.computed.read());
     let begun = pool.workers().map(|worker| worker.tally.tasks.get()).sum();
-    let stands_for = watch.look(now, begun, computed, after);
+    let stands_for = watch.look(now, begun, times.sum(), after);
     drop(watch);
-    let waits = report.tasks + report.waiting > 0;
-    if waits && stands_for >= after && !pool.stall.has_reported.swap(true) {
+    let holds_up = report.tasks + report.sleeping.len() > 0;
+    if holds_up && stands_for >= after && !pool.stall.has_reported.swap(true) {
         print_line(format_args!(
             "pool {}: {report}",
             pool.name().escape_debug()
@@ -92,16 +84,18 @@ pub(crate) fn look(pool: &PoolInner) {
     }
 }
 
-/// What a pool's tasks and threads do.
+/// What the tasks and threads of a pool do that stands still.
 struct Report<'a> {
     after: Nanos,
+    /// The workers that run a task.
+    sleeping: Vec<&'a Worker>,
     /// How many tasks have not begun.
     tasks: usize,
     /// How many threads wait for tasks, for memory or for a slot.
     waiting: usize,
     /// How many threads are in calls of `blocking`.
     blocked: usize,
-    running: Vec<&'a Worker>,
+    helps_any: bool,
 }
 
 impl<'a> Report<'a> {
@@ -114,14 +108,17 @@ impl<'a> Report<'a> {
                 .filter(|(_, status)| counts.contains(status))
                 .count()
         };
+        // Other workers hold a slot while they search, or nap between two looks.
+        let runs_task =
+            |worker: &&Worker| worker.membership.is_guest.get() || worker.victim.is_busy.get();
+        let running = ledger.running().filter_map(|t| pool.worker_if(t));
         Self {
             after,
+            sleeping: running.filter(runs_task).collect(),
             tasks: pool.queued() + pool.workers().map(kept).sum::<usize>(),
-            // Relaxed: a number for the report.
-            waiting: count(&[Status::Waiting, Status::Owed])
-                + pool.stall.outside.load(Ordering::Relaxed),
+            waiting: count(&[Status::Waiting, Status::Owed]),
             blocked: count(&[Status::Blocked]),
-            running: ledger.running().filter_map(|t| pool.worker_if(t)).collect(),
+            helps_any: pool.options.wait == WaitPolicy::HelpAny,
         }
     }
 }
@@ -129,25 +126,30 @@ impl<'a> Report<'a> {
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "nothing has moved for {} s", self.after / 1_000_000_000)?;
+        for worker in &self.sleeping {
+            write!(f, "; worker {} sleeps in ", worker.index)?;
+            match worker.spawned_at() {
+                Some(at) => write!(f, "the task spawned at {at}")?,
+                None => f.write_str("a future, or a task of a scope, a loop, a join or install")?,
+            }
+        }
         let counts = [
             (self.tasks, "tasks that have not begun"),
-            (self.waiting, "threads that wait for tasks"),
+            (self.waiting, "threads of the pool that wait for tasks"),
             (self.blocked, "threads in tidegate::blocking"),
         ];
         for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, "; {what}: {count}")?;
         }
-        for worker in &self.running {
-            write!(f, "; worker {} sleeps in ", worker.index)?;
-            match worker.spawned_at() {
-                Some(at) => write!(f, "the task spawned at {at}")?,
-                None => f.write_str("a task of a scope, a loop or a join")?,
-            }
-        }
         f.write_str(
-            ". Wrap calls that block in tidegate::blocking, so that other tasks can run. If a task \
-            waits for one that only a waiting thread could run, set TIDEGATE_WAIT=help-any. \
-            TIDEGATE_STALL_REPORT=0 turns this line off",
-        )
+            ". Wrap calls that block in tidegate::blocking, so that other tasks can run. ",
+        )?;
+        if !self.helps_any {
+            f.write_str(
+                "If a task waits for another one that gets no thread, set \
+                TIDEGATE_WAIT=help-any. ",
+            )?;
+        }
+        f.write_str("TIDEGATE_STALL_REPORT=0 turns this line off")
     }
 }

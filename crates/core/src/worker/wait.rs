@@ -224,6 +224,7 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     let deque = worker.deque();
     let (waits_for, generation) = (worker.waiting.thief(), deque.generation());
     worker.waiting.set_thief(None);
+    let spawned_at = worker.set_spawned_at(None);
     // Relaxed: only this thread writes it.
     let scope = worker.base_scope.load(Ordering::Relaxed);
     let alone = deque.is_empty();
@@ -239,6 +240,7 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     run::run_on_top(worker, task);
     let _ = watch::enter_phase(worker, phase);
     drop(span);
+    worker.set_spawned_at(spawned_at);
     worker.victim.rests.set(rested);
     worker.victim.is_busy.replace(busy);
     // The deque no longer holds any tasks that this task forked.

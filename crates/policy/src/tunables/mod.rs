@@ -42,7 +42,7 @@ pub use crate::priority::{PRIORITY, PRIORITY_AGING};
 pub use crate::queue::QUEUE;
 pub use crate::search::tunables::*;
 pub use crate::share::tunables::*;
-pub use crate::stall::{STALL_REPORT, STALL_USAGE};
+pub use crate::stall::{STALL_GAP, STALL_REPORT, STALL_USAGE};
 pub use crate::tunable::{Allowed, AnyEntry, Basis, Entry, Row, Setting, Tunable, Unit};
 #[doc(inline)]
 pub use crate::victim::VICTIM;

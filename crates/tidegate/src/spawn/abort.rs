@@ -14,7 +14,7 @@ impl<T> Handle<T> {
     /// | runs, and has a token of its own ([`TaskBuilder::token`](crate::TaskBuilder::token)) | cancels that token; the task, and what it has spawned, stop at their next check | waits for the task, and returns what the task returns |
     /// | runs, and has none | does nothing | like that |
     /// | has ended | does nothing; detached tasks that the task has spawned continue | returns the result |
-    /// | is a future | a worker drops the future, after the poll if a thread polls it; its own token is cancelled | waits for that, and returns `Cancelled` as the payload, unless that poll has completed the future |
+    /// | is a future | a worker drops the future, after the poll if a thread polls it; its own token is cancelled | waits for that, and returns `Cancelled` as the payload, unless that poll has completed the future, or the future had lost its last waker |
     ///
     /// [`join`](Self::join) and awaiting the handle wait for as long, and panic where `join_result`
     /// returns `Cancelled`.

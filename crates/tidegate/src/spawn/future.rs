@@ -172,6 +172,8 @@ where
 
     /// Drops an aborted future, finishes its packet, and removes its hold on the pool.
     fn discard(&self, future: Pin<Box<F>>) {
+        // The destructor may join the future's own handle, which must panic, not wait.
+        self.packet.set_polled_by(Some(serial::of_this_thread()));
         if let Err(payload) = unwind::catch(|| drop(future)) {
             self.packet.report(payload, UnhandledPanic::Task);
         }

@@ -327,7 +327,7 @@ impl<T: Send + 'static> Future for Handle<T> {
 fn value_of<T>(result: thread::Result<T>) -> T {
     match result {
         Ok(value) => value,
-        Err(payload) if payload.is::<Cancelled>() => panic!("the handle has aborted the task"),
+        Err(payload) if payload.is::<Cancelled>() => panic!("the task was aborted"),
         Err(payload) => unwind::resume(payload),
     }
 }

@@ -430,10 +430,7 @@ mod kept_handle {
                 assert!(is_cancelled(taken.join_result()));
                 joined.abort();
                 let panic = catch_unwind(AssertUnwindSafe(|| joined.join())).unwrap_err();
-                assert_eq!(
-                    panic.downcast_ref(),
-                    Some(&"the handle has aborted the task")
-                );
+                assert_eq!(panic.downcast_ref(), Some(&"the task was aborted"));
             });
             drop(pool);
             assert_eq!(book.made(), 2);

@@ -244,7 +244,7 @@ fn documented_shape(length: usize) -> String {
         all
     };
     let blocks: Vec<_> = numbers
-        .chunks(length.div_ceil((length / 8).clamp(BLOCKS / 4, BLOCKS)))
+        .chunks(length.div_ceil(length.div_ceil(8).clamp(BLOCKS / 4, BLOCKS)))
         .map(block)
         .collect();
     tree(&blocks)

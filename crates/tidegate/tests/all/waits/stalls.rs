@@ -1,10 +1,13 @@
 //! The line that a pool prints when it stands still.
 
 use crate::support::{Gate, built, watched};
+use std::future::poll_fn;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{env, thread};
+use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
 use tidegate::policy::{Choose, SharePolicy, WaitPolicy};
 use tidegate::{Builder, Pool};
 use tidegate_testkit::{child, child_until, is_child, succeeds};
@@ -12,30 +15,33 @@ use tidegate_testkit::{child, child_until, is_child, succeeds};
 const LINE: &str = "nothing has moved for 1 s";
 
 /// Programs that hang, with a part of the line that each must print.
-const HANGING: [(fn(), &str); 7] = [
+const HANGING: [(fn(), &str); 10] = [
     (lock_held_across_join, "; worker "),
-    (parallel_initializer, "sleeps in the task spawned at "),
+    (parallel_initializer, " sleeps in the task spawned at "),
     (message_from_frame_below, "stalls.rs:"),
     (
         task_waits_for_later_task,
-        "; tasks that have not begun: 1; threads that wait for tasks: 1; worker 0 ",
+        "; worker 0 sleeps in a future, or a task of a scope, a loop, a join or install; tasks that have not begun: 1",
     ),
     (
         lock_taken_twice,
-        "moved for 1 s; threads that wait for tasks: 1; worker 0 sleeps in ",
+        "; worker 0 sleeps in a future, or a task of a scope",
     ),
-    (
-        task_waits_behind_blocked_one,
-        "; tasks that have not begun: 1; worker 0 ",
-    ),
+    (task_waits_behind_blocked_one, "stalls.rs:"),
     (
         half_waits_for_message,
-        "; threads that wait for tasks: 1; worker ",
+        "; threads of the pool that wait for tasks: 1.",
     ),
+    (
+        future_waits_for_pending_task,
+        "; tasks that have not begun: 1; threads of the pool",
+    ),
+    (caller_waits_for_message, "; worker 0 sleeps in "),
+    (idle_threads_nap, "; worker "),
 ];
 
 /// Programs that end, and must not print the line.
-const ENDING: [fn(); 2] = [long_task, blocking_call];
+const ENDING: [fn(); 4] = [long_task, blocking_call, lone_blocking_call, naps];
 
 const PROGRAM: &str = "TIDEGATE_TEST_PROGRAM";
 
@@ -133,8 +139,7 @@ fn lock_taken_twice() {
     });
 }
 
-/// The thread that waits does not wait in a call of the pool, so only the share controller can
-/// notice.
+/// No thread waits in a call of the pool, so only the share controller can notice.
 fn task_waits_behind_blocked_one() {
     let pool = built(one().share(SharePolicy::Auto));
     let (_sender, receiver) = channel::<()>();
@@ -163,9 +168,68 @@ fn half_waits_for_message() {
     end.recv().unwrap();
 }
 
+/// The pool has one thread, which keeps no slot while it waits. So its share controller is parked.
+fn future_waits_for_pending_task() {
+    built(one()).install(|| {
+        tidegate::scope(|s| {
+            let wakers = Arc::new(Mutex::new(Vec::new()));
+            let waker = wakers.clone();
+            s.spawn(move |_| wakers.lock().unwrap().drain(..).for_each(Waker::wake));
+            let is_open = move |context: &mut Context<'_>| {
+                waker.lock().unwrap().push(context.waker().clone());
+                Poll::<()>::Pending
+            };
+            tidegate::spawn_future(poll_fn(is_open)).join();
+        });
+    });
+}
+
+/// The calling thread runs the closure of the loop itself.
+fn caller_waits_for_message() {
+    let (_sender, receiver) = channel::<()>();
+    let receiver = Mutex::new(receiver);
+    let pool = built(one());
+    pool.for_each(0..1, |_| receiver.lock().unwrap().recv().unwrap());
+}
+
+/// A backoff that keeps the slot.
+struct Nap;
+
+impl CustomBackoff for Nap {
+    fn backoff(&mut self, _: u64) -> Rest {
+        Rest::Sleep(50_000_000)
+    }
+
+    fn reset(&mut self) {}
+}
+
+fn napping() -> Pool {
+    built(
+        Pool::builder()
+            .workers(2)
+            .backoff(BackoffFactory::new(|_| Nap)),
+    )
+}
+
+fn idle_threads_nap() {
+    let (_sender, receiver) = channel::<()>();
+    napping().install(move || receiver.recv().unwrap());
+}
+
+fn naps() {
+    let pool = napping();
+    pool.install(|| ());
+    thread::sleep(Duration::from_secs(3));
+}
+
 fn long_task() {
     let begin = Instant::now();
     built(one()).install(|| while begin.elapsed() < Duration::from_secs(3) {});
+}
+
+fn lone_blocking_call() {
+    let pool = built(Pool::builder().workers(2).share(SharePolicy::Off));
+    pool.install(|| tidegate::blocking(|| thread::sleep(Duration::from_secs(3))));
 }
 
 fn blocking_call() {
