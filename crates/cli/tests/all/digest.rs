@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use crate::support::{complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, tidegate};
 use tempfile::TempDir;
 
 /// File names of all kinds: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
@@ -113,10 +113,7 @@ fn problem_list_stops_at_ten() {
     let named = |text: &str| text.lines().filter(|line| line.contains(r"odd\t")).count();
     let some = stdout_of(tidegate("run digest").arg(folder.path()));
     assert_eq!(named(&some), 10);
-    assert!(
-        some.contains("odd_names: 12\n") && some.contains("and 2 more"),
-        "{some}"
-    );
+    assert_contains(&some, &["odd_names: 12\n", "and 2 more"]);
     let all = stdout_of(tidegate("run digest --verbose").arg(folder.path()));
     assert_eq!(named(&all), 12);
 }

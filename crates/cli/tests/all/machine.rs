@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{complaint, json, keys, tidegate, with_topology};
+use crate::support::{assert_contains, complaint, json, keys, tidegate, with_topology};
 use serde_json::{Value, json};
 use tidegate::machine::{Machine, Topology};
 
@@ -149,10 +149,7 @@ fn malformed_topology_is_rejected() {
             let (_folder, mut command) = with_content(line, content);
             let told = complaint(&mut command, 2);
             assert!(told.starts_with("tidegate: "), "{told}");
-            assert!(
-                told.contains("made up.txt") && told.contains(words),
-                "{told}"
-            );
+            assert_contains(&told, &["made up.txt", words]);
             assert_eq!(told.lines().count(), 1, "{told}");
         }
     }

@@ -1,6 +1,6 @@
 //! Tests `tidegate run`.
 
-use crate::support::{complaint, json, keys, tidegate};
+use crate::support::{assert_contains, complaint, json, keys, tidegate};
 use tempfile::TempDir;
 use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;
@@ -137,10 +137,7 @@ fn stats_add_costs_and_counters() {
         "time split",
     ];
     assert_eq!(labels[1..], expected);
-    assert!(
-        text.contains(" threads, with or without a slot\n"),
-        "{text}"
-    );
+    assert_contains(&text, &[" threads, with or without a slot\n"]);
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
 }
 
@@ -274,10 +271,7 @@ fn separate_run_draws_intervals() {
         (&found["verified"], &found["repetitions"]),
         (&true.into(), &3.into())
     );
-    assert!(
-        said.contains("order.dot: ") && said.contains("dot -Tsvg -O FILE"),
-        "{said}"
-    );
+    assert_contains(&said, &["order.dot: ", "dot -Tsvg -O FILE"]);
     let [dot, svg] = [dot, svg].map(|file| std::fs::read_to_string(file).unwrap());
     // Each item waits for its own previous stage, and for the previous item in the same stage.
     let edges = dot.matches(" -> ").count();
@@ -296,10 +290,7 @@ fn undrawable_picture_is_rejected_before_running() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("missing/order.dot: cannot write a picture"),
-        "{said}"
-    );
+    assert_contains(&said, &["missing/order.dot: cannot write a picture"]);
 }
 
 #[test]
@@ -341,14 +332,8 @@ fn exceeded_budget_prints_one_error() {
         .output()
         .unwrap();
     let serial = String::from_utf8(serial.stdout).unwrap();
-    assert!(
-        serial.contains("for a budget, use serial=10KiB"),
-        "{serial}"
-    );
+    assert_contains(&serial, &["for a budget, use serial=10KiB"]);
     let line = "run memfib --size tiny --workers 2 --memory budget:9KiB,serial=9KiB";
     let told = complaint(&mut tidegate(line), 3);
-    assert!(
-        told.contains("the serial run needs more than serial=9KiB"),
-        "{told}"
-    );
+    assert_contains(&told, &["the serial run needs more than serial=9KiB"]);
 }

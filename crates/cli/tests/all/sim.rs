@@ -1,6 +1,6 @@
 //! Tests `tidegate sim`.
 
-use crate::support::{complaint, json, tidegate, with_topology};
+use crate::support::{assert_contains, complaint, json, tidegate, with_topology};
 use serde_json::{Value, json};
 use tidegate_workloads::registry::ENTRIES;
 
@@ -141,10 +141,7 @@ fn malformed_cost_file_is_rejected() {
         ),
     ] {
         let text = with_costs(costs, |command| complaint(command, 2));
-        assert!(
-            text.contains("costs.json: ") && text.contains(expected),
-            "{text}"
-        );
+        assert_contains(&text, &["costs.json: ", expected]);
     }
     let text = complaint(&mut tidegate("sim fib 15 --costs /no/such/file"), 3);
     assert!(text.contains("/no/such/file cannot be read: "), "{text}");
