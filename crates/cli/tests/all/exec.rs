@@ -8,9 +8,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::support::complaint;
 use crate::support::jobs::{Home, Running, eventually};
 use crate::support::terminal::{send, state};
+use crate::support::{complaint, text};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -33,8 +33,7 @@ fn usual_status() -> assert_cmd::Command {
 /// Returns the names and masks of the blocked, ignored and caught signals in the status that
 /// `command` prints.
 fn signal_masks(command: &mut assert_cmd::Command) -> Vec<(String, u64)> {
-    let output = command.assert().success().get_output().clone();
-    let text = String::from_utf8(output.stdout).expect("text");
+    let text = text(command);
     let lines = text.lines().filter_map(|line| line.split_once(":\t"));
     let signals = lines.filter(|(name, _)| ["SigBlk", "SigIgn", "SigCgt"].contains(name));
     let mask = |mask| u64::from_str_radix(mask, 16).expect("a mask");

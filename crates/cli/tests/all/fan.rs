@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::jobs::{Home, Running, eventually};
-use crate::support::{assert_contains, complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, text, tidegate};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -22,11 +22,6 @@ struct Fan {
     weights: Vec<u64>,
     /// How many items were left by pieces.
     left: usize,
-}
-
-fn text(command: &mut assert_cmd::Command) -> String {
-    let output = command.assert().success().get_output().clone();
-    String::from_utf8(output.stdout).expect("text")
 }
 
 fn plan(words: &str, pieces: usize, path: &Path) -> assert_cmd::Command {
@@ -386,7 +381,8 @@ fn all_problem_files_are_in_the_json() {
     }
     for (option, named) in [("", 10), ("--json", 12)] {
         let mut command = tidegate(&format!("fan run digest --pieces 3 {option}"));
-        let printed = text(command.arg(tree.path()).current_dir(home.path()));
+        let run = command.arg(tree.path()).current_dir(home.path()).assert();
+        let printed = String::from_utf8(run.success().get_output().stdout.clone()).expect("text");
         assert_eq!(printed.matches("strange").count(), named, "{printed}");
     }
 }

@@ -1,6 +1,6 @@
 //! Tests `tidegate run`.
 
-use crate::support::{assert_contains, complaint, json, keys, tidegate};
+use crate::support::{assert_contains, complaint, json, keys, text, tidegate};
 use tempfile::TempDir;
 use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;
@@ -100,8 +100,7 @@ fn serial_run_is_not_self_verified() {
 
 /// Runs the command, and returns its output and the label of each line.
 fn labels(arguments: &str) -> (String, Vec<String>) {
-    let output = tidegate(arguments).assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = text(&mut tidegate(arguments));
     let lines = text.lines().filter(|line| !line.starts_with(' '));
     let labels = lines.map(|line| line.split("  ").next().unwrap().to_owned());
     let labels = labels.filter(|label| label != "note").collect();
@@ -207,10 +206,7 @@ fn every_option_affects_the_report() {
 #[test]
 fn program_help_lists_parameters_and_results() {
     for entry in ENTRIES {
-        let output = tidegate(&format!("run {} --help", entry.name))
-            .assert()
-            .success();
-        let help = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        let help = text(&mut tidegate(&format!("run {} --help", entry.name)));
         let mut places = Vec::new();
         for parameter in entry.parameters {
             let name = parameter.name.to_uppercase();

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::jobs::Home;
-use crate::support::{assert_contains, complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, text, tidegate};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,11 +13,6 @@ use tidegate_share::confinement::{Record, own_name};
 fn seconds() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap().as_secs_f64()
-}
-
-fn text(command: &mut assert_cmd::Command) -> String {
-    let output = command.assert().success().stderr("").get_output().clone();
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
