@@ -68,205 +68,108 @@ const PLACES: &[Place] = &[Place::Inside, Place::Outside];
 /// A thread of orx-parallel's own pool blocks while it waits for a computation that it has started.
 const OUTSIDE: &[Place] = &[Place::Outside];
 
-const fn loop_of(name: &'static str, serial: Work, parallel: Work) -> Chain {
+const fn chain(name: &'static str, library: Library, serial: Work, parallel: Work) -> Chain {
+    let places = match library {
+        Library::Orx => OUTSIDE,
+        Library::Rayon | Library::Native => PLACES,
+    };
+    let sizes = SIZES;
     Chain {
         name,
-        library: Library::Native,
-        sizes: SIZES,
-        places: PLACES,
+        library,
+        sizes,
+        places,
         serial,
         parallel,
     }
 }
 
-pub static CHAINS: [Chain; 26] = [
+const fn rayon(name: &'static str, serial: Work, parallel: Work) -> Chain {
+    chain(name, Library::Rayon, serial, parallel)
+}
+
+const fn orx(name: &'static str, serial: Work, parallel: Work) -> Chain {
+    chain(name, Library::Orx, serial, parallel)
+}
+
+const fn native(name: &'static str, serial: Work, parallel: Work) -> Chain {
+    chain(name, Library::Native, serial, parallel)
+}
+
+const fn of_words(chain: Chain) -> Chain {
     Chain {
-        name: "map_sum",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
-        parallel: |input| Number(input.numbers().par_iter().map(weigh).sum()),
-    },
-    Chain {
-        name: "orx_map_sum",
-        library: Library::Orx,
-        sizes: SIZES,
-        places: OUTSIDE,
-        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
-        parallel: orx::map_sum,
-    },
-    Chain {
-        name: "collect",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Numbers(input.numbers().iter().map(weigh).collect()),
-        parallel: |input| Numbers(input.numbers().par_iter().map(weigh).collect()),
-    },
-    Chain {
-        name: "orx_collect",
-        library: Library::Orx,
-        sizes: SIZES,
-        places: OUTSIDE,
-        serial: |input| Numbers(input.numbers().iter().map(weigh).collect()),
-        parallel: orx::collect,
-    },
-    Chain {
-        name: "chunks",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Number(input.numbers().chunks(CHUNK).map(weigh_all).sum()),
-        parallel: |input| Number(input.numbers().par_chunks(CHUNK).map(weigh_all).sum()),
-    },
-    Chain {
-        name: "filter_collect",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
-        parallel: |input| {
-            Numbers(
-                input
-                    .numbers()
-                    .par_iter()
-                    .copied()
-                    .filter(is_kept)
-                    .collect(),
-            )
-        },
-    },
-    Chain {
-        name: "orx_filter_collect",
-        library: Library::Orx,
-        sizes: SIZES,
-        places: OUTSIDE,
-        serial: |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
-        parallel: orx::filter_collect,
-    },
-    Chain {
-        name: "sort_unstable",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Smalls(changed(input.smalls(), <[_]>::sort_unstable)),
-        parallel: |input| Smalls(changed(input.smalls(), <[_]>::par_sort_unstable)),
-    },
-    Chain {
-        name: "sort_strings",
-        library: Library::Rayon,
         sizes: SIZES_OF_WORDS,
-        places: PLACES,
-        serial: |input| Words(changed(input.words(), <[_]>::sort)),
-        parallel: |input| Words(changed(input.words(), <[_]>::par_sort)),
-    },
-    Chain {
-        name: "flat_map",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Number(input.numbers().iter().flat_map(few).sum()),
-        parallel: |input| Number(input.numbers().par_iter().flat_map(few).sum()),
-    },
-    Chain {
-        name: "orx_flat_map",
-        library: Library::Orx,
-        sizes: SIZES,
-        places: OUTSIDE,
-        serial: |input| Number(input.numbers().iter().flat_map(few).sum()),
-        parallel: orx::flat_map,
-    },
-    Chain {
-        name: "fold_reduce",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| {
-            let all = input.numbers().iter().fold(Extent::NONE, Extent::with);
-            Number(all.digest())
-        },
-        parallel: |input| {
-            let parts = input
-                .numbers()
-                .par_iter()
-                .fold(|| Extent::NONE, Extent::with);
-            Number(parts.reduce(|| Extent::NONE, Extent::and).digest())
-        },
-    },
-    Chain {
-        name: "par_bridge",
-        library: Library::Rayon,
-        sizes: SIZES,
-        places: PLACES,
-        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
-        parallel: |input| Number(input.numbers().iter().par_bridge().map(weigh).sum()),
-    },
-    Chain {
-        name: "orx_par_bridge",
-        library: Library::Orx,
-        sizes: SIZES,
-        places: OUTSIDE,
-        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
-        parallel: orx::iter_into_par,
-    },
-    loop_of(
-        "native_for_each",
-        |input| Numbers(input.numbers().iter().map(weigh).collect()),
-        native::for_each,
-    ),
-    loop_of(
-        "native_map",
-        |input| Numbers(input.numbers().iter().map(weigh).collect()),
-        native::map,
-    ),
-    loop_of(
-        "native_map_reduce",
-        |input| Number(input.numbers().iter().map(weigh).sum()),
-        native::map_reduce,
-    ),
-    loop_of(
-        "native_sum",
-        |input| Number(input.numbers().iter().map(weigh).sum()),
-        native::sum,
-    ),
-    loop_of(
-        "native_filter",
-        |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
-        native::filter,
-    ),
-    loop_of(
-        "native_fold",
-        |input| {
-            let all = input.numbers().iter().fold(Extent::NONE, Extent::with);
-            Number(all.digest())
-        },
-        native::fold,
-    ),
-    loop_of(
+        ..chain
+    }
+}
+
+const MAP_SUM: Work = |input| Number(input.numbers().iter().map(weigh).sum());
+const COLLECT: Work = |input| Numbers(input.numbers().iter().map(weigh).collect());
+const CHUNKS: Work = |input| Number(input.numbers().chunks(CHUNK).map(weigh_all).sum());
+const FILTER: Work = |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect());
+const SORT: Work = |input| Smalls(changed(input.smalls(), <[_]>::sort_unstable));
+const SORT_STRINGS: Work = |input| Words(changed(input.words(), <[_]>::sort));
+const FLAT_MAP: Work = |input| Number(input.numbers().iter().flat_map(few).sum());
+const FOLD: Work = |input| {
+    let all = input.numbers().iter().fold(Extent::NONE, Extent::with);
+    Number(all.digest())
+};
+
+pub static CHAINS: [Chain; 26] = [
+    rayon("map_sum", MAP_SUM, |input| {
+        Number(input.numbers().par_iter().map(weigh).sum())
+    }),
+    orx("orx_map_sum", MAP_SUM, orx::map_sum),
+    rayon("collect", COLLECT, |input| {
+        Numbers(input.numbers().par_iter().map(weigh).collect())
+    }),
+    orx("orx_collect", COLLECT, orx::collect),
+    rayon("chunks", CHUNKS, |input| {
+        Number(input.numbers().par_chunks(CHUNK).map(weigh_all).sum())
+    }),
+    rayon("filter_collect", FILTER, |input| {
+        let kept = input.numbers().par_iter().copied().filter(is_kept);
+        Numbers(kept.collect())
+    }),
+    orx("orx_filter_collect", FILTER, orx::filter_collect),
+    rayon("sort_unstable", SORT, |input| {
+        Smalls(changed(input.smalls(), <[_]>::par_sort_unstable))
+    }),
+    of_words(rayon("sort_strings", SORT_STRINGS, |input| {
+        Words(changed(input.words(), <[_]>::par_sort))
+    })),
+    rayon("flat_map", FLAT_MAP, |input| {
+        Number(input.numbers().par_iter().flat_map(few).sum())
+    }),
+    orx("orx_flat_map", FLAT_MAP, orx::flat_map),
+    rayon("fold_reduce", FOLD, |input| {
+        let none = || Extent::NONE;
+        let parts = input.numbers().par_iter().fold(none, Extent::with);
+        Number(parts.reduce(none, Extent::and).digest())
+    }),
+    rayon("par_bridge", MAP_SUM, |input| {
+        Number(input.numbers().iter().par_bridge().map(weigh).sum())
+    }),
+    orx("orx_par_bridge", MAP_SUM, orx::iter_into_par),
+    native("native_for_each", COLLECT, native::for_each),
+    native("native_map", COLLECT, native::map),
+    native("native_map_reduce", MAP_SUM, native::map_reduce),
+    native("native_sum", MAP_SUM, native::sum),
+    native("native_filter", FILTER, native::filter),
+    native("native_fold", FOLD, native::fold),
+    native(
         "native_count",
         |input| native::digest(&input.numbers().iter().fold(Counts::new(), native::count)),
         native::counts,
     ),
-    loop_of(
-        "native_sort",
-        |input| Smalls(changed(input.smalls(), <[_]>::sort_unstable)),
-        native::sort,
-    ),
-    Chain {
-        sizes: SIZES_OF_WORDS,
-        ..loop_of(
-            "native_sort_strings",
-            |input| Words(changed(input.words(), <[_]>::sort)),
-            native::sort_strings,
-        )
-    },
-    loop_of(
-        "native_chunks",
-        |input| Number(input.numbers().chunks(CHUNK).map(weigh_all).sum()),
-        native::chunks,
-    ),
-    loop_of(
+    native("native_sort", SORT, native::sort),
+    of_words(native(
+        "native_sort_strings",
+        SORT_STRINGS,
+        native::sort_strings,
+    )),
+    native("native_chunks", CHUNKS, native::chunks),
+    native(
         "native_neighbours",
         |input| Number(input.numbers().windows(2).map(native::weigh_pair).sum()),
         native::neighbours,

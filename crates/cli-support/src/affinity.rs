@@ -1,7 +1,7 @@
 //! The CPU affinity of threads.
 
 #[cfg(target_os = "linux")]
-pub use linux::{allowed, bind, bind_to};
+pub use linux::{allowed, bind, bind_to, first};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -14,6 +14,15 @@ mod linux {
     /// Returns the processors that this thread may use.
     pub fn allowed() -> Result<CpuSet, Failure> {
         sched_getaffinity(None).map_err(|error| cannot("read", error))
+    }
+
+    /// Returns the first `count` processors that this thread may use.
+    pub fn first(count: usize) -> Result<CpuSet, Failure> {
+        let all = allowed()?;
+        let mut first = CpuSet::new();
+        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu));
+        cpus.take(count).for_each(|cpu| first.set(cpu));
+        Ok(first)
     }
 
     /// Restricts this thread, and all threads that it starts later, to `cpus`.

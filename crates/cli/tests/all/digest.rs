@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use crate::support::{complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, text, tidegate};
 use tempfile::TempDir;
 
 /// File names of all kinds: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
@@ -35,17 +35,12 @@ fn folder() -> TempDir {
     folder
 }
 
-fn stdout_of(command: &mut assert_cmd::Command) -> String {
-    let output = command.assert().success();
-    String::from_utf8(output.get_output().stdout.clone()).unwrap()
-}
-
 #[test]
 fn speedup_needs_a_warm_up() {
     let folder = folder();
-    let warm = stdout_of(tidegate("run digest").arg(folder.path()));
+    let warm = text(tidegate("run digest").arg(folder.path()));
     assert!(warm.contains("\nspeedup  "), "{warm}");
-    let cold = stdout_of(tidegate("run digest --repeat 2").arg(folder.path()));
+    let cold = text(tidegate("run digest --repeat 2").arg(folder.path()));
     assert!(!cold.contains("\nspeedup  "), "{cold}");
     assert!(cold.contains("\nserial  "), "{cold}");
 }
@@ -77,7 +72,7 @@ fn sha256sum_accepts_the_list() {
 #[test]
 fn printed_names_have_no_control_characters() {
     let folder = folder();
-    let text = stdout_of(tidegate("run digest").arg(folder.path()));
+    let text = text(tidegate("run digest").arg(folder.path()));
     assert!(
         !text.contains(|c: char| c.is_control() && c != '\n'),
         "{text:?}"
@@ -111,13 +106,10 @@ fn problem_list_stops_at_ten() {
         fs::write(folder.path().join(format!("odd\t{number:02}")), "").unwrap();
     }
     let named = |text: &str| text.lines().filter(|line| line.contains(r"odd\t")).count();
-    let some = stdout_of(tidegate("run digest").arg(folder.path()));
+    let some = text(tidegate("run digest").arg(folder.path()));
     assert_eq!(named(&some), 10);
-    assert!(
-        some.contains("odd_names: 12\n") && some.contains("and 2 more"),
-        "{some}"
-    );
-    let all = stdout_of(tidegate("run digest --verbose").arg(folder.path()));
+    assert_contains(&some, &["odd_names: 12\n", "and 2 more"]);
+    let all = text(tidegate("run digest --verbose").arg(folder.path()));
     assert_eq!(named(&all), 12);
 }
 
@@ -139,7 +131,7 @@ fn digest_counts_are_verified_serially() {
 #[test]
 fn digest_summary_explains_its_workers() {
     let folder = folder();
-    let text = stdout_of(tidegate("run digest").arg(folder.path()));
+    let text = text(tidegate("run digest").arg(folder.path()));
     assert!(text.lines().next().unwrap().contains("cpus"), "{text}");
     assert!(
         text.lines()

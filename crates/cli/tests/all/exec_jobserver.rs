@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::support::jobs::{Home, PATIENCE};
+use crate::support::text;
 
 /// Runs `make` with these rules below `exec OPTIONS`. The rules must succeed.
 fn make(options: &str, rules: &str) {
@@ -74,8 +75,7 @@ fn each_variable_keeps_its_own_flags() {
         .arg(script)
         .env("MAKEFLAGS", "k")
         .env("CARGO_MAKEFLAGS", "-i");
-    let output = command.assert().success().stderr("").get_output().clone();
-    let told = String::from_utf8(output.stdout).expect("text");
+    let told = text(&mut command);
     let (of_make, of_cargo) = told.trim_end().split_once('|').expect("both");
     let added = of_make.strip_prefix("k -j ").expect("the flags of make");
     assert!(added.contains("--jobserver-auth="), "{told}");

@@ -46,11 +46,7 @@ fn request_at_the_end_is_answered() {
         "$TIDEGATE exec -- sh {program} | sh {pager} | {rest}\n"
     ));
     shell.press("one\n");
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let [command, program, pager] = pids.split(' ').collect::<Vec<_>>()[..] else {
-        panic!("three numbers: {pids}");
-    };
+    let [command, program, pager] = &shell.words();
     let held = Held::new(command);
     fs::write(&end, "").expect("a file");
     eventually(|| state(program) == Some('Z'));
@@ -83,8 +79,7 @@ impl Neighbours {
         let script = format!("{command} '{first}' & {wait}; {command} '{second}'; echo done; wait");
         let mut shell = Shell::of("sh", &["-c", &script]);
         shell.press("one\n");
-        shell.wait_for("<");
-        let first = shell.wait_for(">").replace('>', "");
+        let [first] = shell.words();
         Self {
             shell,
             first,
@@ -135,12 +130,10 @@ fn request_in_the_background_stops_the_program() {
     shell.press(&format!(
         "$TIDEGATE exec -- sh -c '{program}' | sh -c '{pager}' &\n"
     ));
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let (command, program) = pids.split_once(' ').expect("two numbers");
-    eventually(|| [command, program].map(state) == [Some('T'); 2]);
+    let [command, program] = &shell.words();
+    eventually(|| [command, program].map(|pid| state(pid)) == [Some('T'); 2]);
     shell.press("fg\n");
-    eventually(|| [command, program].map(state) == [Some('S'); 2]);
+    eventually(|| [command, program].map(|pid| state(pid)) == [Some('S'); 2]);
     shell.press("word\n");
     shell.wait_for("<word>");
     shell.press(CTRL_C);
@@ -154,8 +147,7 @@ fn request_that_is_met_does_not_reach_the_program() {
     let traps = "trap \"echo request\" TTIN; trap \"echo end; exit\" WINCH";
     let program = format!("{traps}; echo \"<$PPID>\"; while :; do sleep 0.01; done");
     shell.press(&format!("$TIDEGATE exec -- sh -c '{program}' | cat\n"));
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let [command] = shell.words();
     // The command receives the signals in the order of their numbers.
     send(&command, Signal::SIGTTIN);
     send(&command, Signal::SIGWINCH);
@@ -192,8 +184,7 @@ fn orphan_that_needs_no_terminal_runs_on() {
     fs::write(&script, text).expect("a file");
     let mut shell = Shell::start();
     shell.press(&format!("sh {}\n", script.display()));
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let [command] = shell.words();
     wait_for_orphan(&command);
     fs::write(&go, "").expect("a file");
     shell.wait_for("code <1>");
@@ -211,8 +202,7 @@ fn terminal_is_refused_to_an_orphan() {
     let wait = until(&go);
     let program = format!("echo \"<$PPID>\"; {wait}; read x </dev/tty; echo \"code <$?>\"");
     shell.press(&format!("($TIDEGATE exec -- sh -c '{program}' &)\n"));
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let [command] = shell.words();
     wait_for_orphan(&command);
     fs::write(&go, "").expect("a file");
     shell.wait_for("code <1>");

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::complaint;
 use crate::support::jobs::{Home, PATIENCE, eventually};
 use crate::support::users::{self, User, two_processors};
 use nix::unistd::geteuid;
@@ -50,9 +51,7 @@ fn shell(home: &Home, options: &str, script: &str) -> Command {
 
 /// Runs a command whose program must exit with code 7. Returns the lines of its standard error.
 fn seven(command: &mut assert_cmd::Command) -> Vec<String> {
-    let output = command.assert().code(7).stdout("").get_output().clone();
-    let told = String::from_utf8(output.stderr).expect("messages are text");
-    told.lines().map(str::to_owned).collect()
+    complaint(command, 7).lines().map(str::to_owned).collect()
 }
 
 #[track_caller]

@@ -36,39 +36,20 @@ fn lone_program_starts_in_the_foreground() {
 fn ctrl_c_ends_program_and_script() {
     let waits = "sh -c \"echo ready; exec sleep 1000\"; echo wrong";
     let reads = "read x </dev/tty; echo \\\"<\\$x>\\\"; exec sleep 1000";
+    let cat = "$TIDEGATE exec -- sh -c 'echo ready; exec cat'";
+    let traps =
+        "$TIDEGATE exec -- sh -c 'trap \"exit 7\" INT; echo ready; while :; do read x; done'";
+    let script = format!("sh -c '$TIDEGATE exec -- {waits}'");
+    // `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
+    let loops = format!("bash -c 'for i in 1 2; do $TIDEGATE exec -- {waits}; done; exit 7'");
+    // The key reaches only the program that has the terminal.
+    let reads = format!("bash -c '$TIDEGATE exec -- sh -c \"{reads}\"; echo wrong; exit 7'");
     for (line, typed, shown, code) in [
-        (
-            "$TIDEGATE exec -- sh -c 'echo ready; exec cat'",
-            "",
-            "ready",
-            130,
-        ),
-        (
-            "$TIDEGATE exec -- sh -c 'trap \"exit 7\" INT; echo ready; while :; do read x; done'",
-            "",
-            "ready",
-            7,
-        ),
-        (
-            &format!("sh -c '$TIDEGATE exec -- {waits}'"),
-            "",
-            "ready",
-            130,
-        ),
-        // `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
-        (
-            &format!("bash -c 'for i in 1 2; do $TIDEGATE exec -- {waits}; done; exit 7'"),
-            "",
-            "ready",
-            130,
-        ),
-        // The key reaches only the program that has the terminal.
-        (
-            &format!("bash -c '$TIDEGATE exec -- sh -c \"{reads}\"; echo wrong; exit 7'"),
-            "word\n",
-            "<word>",
-            130,
-        ),
+        (cat, "", "ready", 130),
+        (traps, "", "ready", 7),
+        (&script, "", "ready", 130),
+        (&loops, "", "ready", 130),
+        (&reads, "word\n", "<word>", 130),
     ] {
         if line.starts_with("bash") && is_without_bash() {
             continue;
@@ -160,17 +141,15 @@ fn second_ctrl_c_ends_the_pipeline() {
 /// A signal from another process is not a key, and ends only the program.
 #[test]
 fn signal_from_elsewhere_does_not_end_the_script() {
-    if is_without_bash() {
+    let Some(mut shell) = Shell::start_for_bash() else {
         return;
-    }
-    let mut shell = Shell::start();
+    };
     let program = "read x </dev/tty; echo \\\"<\\$PPID>\\\"; exec sleep 1000";
     shell.press(&format!(
         "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
     ));
     shell.press("word\n");
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let [command] = shell.words();
     send(&command, Signal::SIGINT);
     shell.wait_for("next");
     shell.wait_for_code(7);
@@ -179,10 +158,9 @@ fn signal_from_elsewhere_does_not_end_the_script() {
 /// The program ends by the first of two signals only after the second one.
 #[test]
 fn earlier_signal_from_elsewhere_does_not_end_the_script() {
-    if is_without_bash() {
+    let Some(mut shell) = Shell::start_for_bash() else {
         return;
-    }
-    let mut shell = Shell::start();
+    };
     let command = survivor(&mut shell, "kill -INT \\$\\$");
     send(&command, Signal::SIGINT);
     shell.wait_for("got");
@@ -195,22 +173,19 @@ fn earlier_signal_from_elsewhere_does_not_end_the_script() {
 /// learns of that.
 #[test]
 fn signal_just_before_the_loan_does_not_end_the_script() {
-    if is_without_bash() {
+    let Some(mut shell) = Shell::start_for_bash() else {
         return;
-    }
+    };
     let folder = tempfile::tempdir().expect("a folder");
     let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
     let wait = until(&go);
     let text = format!("echo \"<$PPID $$>\"\n{wait}\nread x </dev/tty\nexec sleep 60\n");
     fs::write(&program, text).expect("a file");
-    let mut shell = Shell::start();
     let program = program.display();
     shell.press(&format!(
         "bash -c '$TIDEGATE exec -- sh {program}; echo next; exit 7'\n"
     ));
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let (command, program) = pids.split_once(' ').expect("two numbers");
+    let [command, program] = &shell.words();
     send(command, Signal::SIGSTOP);
     fs::write(&go, "").expect("a file");
     eventually(|| state(program) == Some('T'));
@@ -231,17 +206,16 @@ fn survivor(shell: &mut Shell, then: &str) -> String {
         "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
     ));
     shell.press("word\n");
-    shell.wait_for("<");
-    shell.wait_for(">").replace('>', "")
+    let [command] = shell.words();
+    command
 }
 
 /// Another process needs the terminal while the program cleans up after Ctrl-C.
 #[test]
 fn ctrl_c_before_a_request_ends_the_script() {
-    if is_without_bash() {
+    let Some(mut shell) = Shell::start_for_bash() else {
         return;
-    }
-    let mut shell = Shell::start();
+    };
     let command = survivor(&mut shell, "kill -INT \\$\\$");
     shell.press(CTRL_C);
     shell.wait_for("got");
@@ -254,10 +228,9 @@ fn ctrl_c_before_a_request_ends_the_script() {
 /// The command has forwarded a signal while the program had the terminal for the first time.
 #[test]
 fn ctrl_c_in_a_later_loan_ends_the_script() {
-    if is_without_bash() {
+    let Some(mut shell) = Shell::start_for_bash() else {
         return;
-    }
-    let mut shell = Shell::start();
+    };
     let command = survivor(&mut shell, "read x </dev/tty; echo again");
     send(&command, Signal::SIGINT);
     shell.wait_for("got");
@@ -307,8 +280,7 @@ fn stop_is_not_repeated_to_the_group() {
     // The shell runs its trap before the command that follows.
     let script = format!("trap 'echo repeated' TSTP; $TIDEGATE exec -- sh {program}; echo end");
     let mut shell = Shell::of("sh", &["-c", &script]);
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let [command] = shell.words();
     send(&command, Signal::SIGTSTP);
     shell.wait_for("continued");
     let seen = shell.wait_for("end");
@@ -327,9 +299,7 @@ fn continuation_outruns_the_stop() {
     shell.press(&format!(
         "sh -c '$TIDEGATE exec -- sh {program}; exit $?'\n"
     ));
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let (command, program) = pids.split_once(' ').expect("two numbers");
+    let [command, program] = &shell.words();
     send(command, Signal::SIGSTOP);
     eventually(|| state(command) == Some('T'));
     send(program, Signal::SIGTSTP);
@@ -357,11 +327,9 @@ fn script_gets_the_terminal_back_after_a_stop() {
 fn shell_keeps_the_terminal_that_it_took() {
     let mut shell = Shell::start();
     shell.press("$TIDEGATE exec -- sh -c 'echo \"<$PPID $$>\"; exec sleep 1000'\n");
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let (command, program) = pids.split_once(' ').expect("two numbers");
+    let [command, program] = &shell.words();
     // A command that is stopped while it hands the terminal over takes it from the shell later.
-    eventually(|| foreground(program).as_deref() == Some(program));
+    eventually(|| foreground(program).as_ref() == Some(program));
     send(command, Signal::SIGSTOP);
     shell.wait_for("Stopped");
     shell.wait_for(PROMPT);
@@ -381,8 +349,7 @@ fn shell_keeps_the_terminal_that_it_took() {
 fn hangup_continues_a_stopped_program() {
     let mut shell = Shell::start();
     shell.press("$TIDEGATE exec -- sh -c 'echo \"<$$>\"; kill -STOP $$; read x' | cat\n");
-    shell.wait_for("<");
-    let pid = shell.wait_for(">").replace('>', "");
+    let [pid] = shell.words();
     eventually(|| state(&pid) == Some('T'));
     shell.child.kill();
     eventually(|| state(&pid).is_none());

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::jobs::{Home, Running};
-use crate::support::{complaint, json};
+use crate::support::{complaint, json, text};
 
 const THREADS: [&str; 9] = [
     "OMP_NUM_THREADS",
@@ -19,9 +19,7 @@ const WAITING: [&str; 3] = ["OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT"
 
 /// Returns the environment of a program that was started by `command`.
 fn seen(command: &mut assert_cmd::Command) -> Vec<String> {
-    let output = command.assert().success().stderr("").get_output().clone();
-    let text = String::from_utf8(output.stdout).expect("text");
-    text.lines().map(str::to_owned).collect()
+    text(command).lines().map(str::to_owned).collect()
 }
 
 /// Returns `tidegate exec OPTIONS -- env` without any of the variables.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::jobs::{Home, Running, eventually};
-use crate::support::{complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, text, tidegate};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -22,11 +22,6 @@ struct Fan {
     weights: Vec<u64>,
     /// How many items were left by pieces.
     left: usize,
-}
-
-fn text(command: &mut assert_cmd::Command) -> String {
-    let output = command.assert().success().get_output().clone();
-    String::from_utf8(output.stdout).expect("text")
 }
 
 fn plan(words: &str, pieces: usize, path: &Path) -> assert_cmd::Command {
@@ -146,10 +141,7 @@ fn uts_in_pieces_has_the_known_counts() {
     in_pieces(program, NOWHERE.as_ref(), |merged, json| {
         agrees_with_run(&run, &result, merged, json);
         assert_eq!(json["verified"], true);
-        assert!(
-            merged.contains("\nverified    same answer as the counts known"),
-            "{merged}"
-        );
+        assert_contains(merged, &["\nverified    same answer as the counts known"]);
     });
 }
 
@@ -196,10 +188,7 @@ fn wrong_counts_are_an_error() {
     fs::write(&path, above).unwrap();
     fan.piece("0", 600).assert().success();
     let error = complaint(&mut fan.merge(""), 1);
-    assert!(
-        error.contains("does not match the counts known for this tree"),
-        "{error}"
-    );
+    assert_contains(&error, &["does not match the counts known for this tree"]);
     assert_eq!(error.lines().count(), 1, "{error}");
 }
 
@@ -299,10 +288,7 @@ fn changed_and_vanished_files_are_told() {
     assert_eq!(found["changed"], serde_json::json!(["grows"]));
     let merged = text(&mut fan.merge(""));
     assert!(merged.contains("vanished: 1\n  goes"), "{merged}");
-    assert!(
-        merged.contains("changed since the plan: 1\n  grows\n"),
-        "{merged}"
-    );
+    assert_contains(&merged, &["changed since the plan: 1\n  grows\n"]);
 }
 
 #[test]
@@ -395,7 +381,8 @@ fn all_problem_files_are_in_the_json() {
     }
     for (option, named) in [("", 10), ("--json", 12)] {
         let mut command = tidegate(&format!("fan run digest --pieces 3 {option}"));
-        let printed = text(command.arg(tree.path()).current_dir(home.path()));
+        let run = command.arg(tree.path()).current_dir(home.path()).assert();
+        let printed = String::from_utf8(run.success().get_output().stdout.clone()).expect("text");
         assert_eq!(printed.matches("strange").count(), named, "{printed}");
     }
 }
@@ -457,10 +444,7 @@ fn other_settings_on_a_machine_are_an_error() {
     let fan = Fan::new("sim fib 8 --processors 3 --seeds 2", 1, NOWHERE.as_ref());
     let mut piece = fan.piece("0", 600);
     let error = complaint(piece.env("TIDEGATE_STEAL", "half"), 3);
-    assert!(
-        error.contains("the settings are not those of the plan"),
-        "{error}"
-    );
+    assert_contains(&error, &["the settings are not those of the plan"]);
     fan.piece("0", 600).assert().success();
     complaint(fan.merge("").env("TIDEGATE_STEAL", "half"), 3);
     fan.merge("").assert().success();

@@ -2,16 +2,11 @@
 
 use std::path::Path;
 
-use crate::support::{complaint, json, keys, tidegate, with_topology};
+use crate::support::{assert_contains, complaint, json, keys, text, tidegate, with_topology};
 use serde_json::{Value, json};
 use tidegate::machine::{Machine, Topology};
 
 const ALL: [&str; 4] = ["chiplets", "flat", "sub_numa", "two_packages"];
-
-fn text(command: &mut assert_cmd::Command) -> String {
-    let output = command.assert().success().stderr("").get_output().clone();
-    String::from_utf8(output.stdout).expect("text")
-}
 
 /// Returns the command with a topology file that has this content. Dropping the folder deletes the
 /// file.
@@ -149,10 +144,7 @@ fn malformed_topology_is_rejected() {
             let (_folder, mut command) = with_content(line, content);
             let told = complaint(&mut command, 2);
             assert!(told.starts_with("tidegate: "), "{told}");
-            assert!(
-                told.contains("made up.txt") && told.contains(words),
-                "{told}"
-            );
+            assert_contains(&told, &["made up.txt", words]);
             assert_eq!(told.lines().count(), 1, "{told}");
         }
     }

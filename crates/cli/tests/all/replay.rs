@@ -1,6 +1,6 @@
 //! `tidegate replay`: every program's trace must replay without a difference, and can be exported.
 
-use crate::support::{complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, tidegate};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,10 +42,7 @@ fn changed_rule_fails_the_replay() {
     let output = tidegate("replay").arg(&file).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("how to rest after a sweep: decided"),
-        "{said}"
-    );
+    assert_contains(&said, &["how to rest after a sweep: decided"]);
     let found = tidegate("replay --json").arg(&file).output().unwrap();
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
     assert_eq!(found["same"], false);
@@ -166,8 +163,5 @@ fn impossible_trace_workers_are_rejected() {
     let said = complaint(tidegate("replay").arg(&file), 2);
     let told =
         "invalid value 1099511627776 for the trace's workers: expected an integer from 1 to 4096";
-    assert!(
-        said.contains(&format!("{}: {told}", file.display())),
-        "{said}"
-    );
+    assert_contains(&said, &[&format!("{}: {told}", file.display())]);
 }

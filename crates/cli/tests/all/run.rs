@@ -1,6 +1,6 @@
 //! Tests `tidegate run`.
 
-use crate::support::{complaint, json, keys, tidegate};
+use crate::support::{assert_contains, complaint, json, keys, text, tidegate};
 use tempfile::TempDir;
 use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;
@@ -100,8 +100,7 @@ fn serial_run_is_not_self_verified() {
 
 /// Runs the command, and returns its output and the label of each line.
 fn labels(arguments: &str) -> (String, Vec<String>) {
-    let output = tidegate(arguments).assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = text(&mut tidegate(arguments));
     let lines = text.lines().filter(|line| !line.starts_with(' '));
     let labels = lines.map(|line| line.split("  ").next().unwrap().to_owned());
     let labels = labels.filter(|label| label != "note").collect();
@@ -137,10 +136,7 @@ fn stats_add_costs_and_counters() {
         "time split",
     ];
     assert_eq!(labels[1..], expected);
-    assert!(
-        text.contains(" threads, with or without a slot\n"),
-        "{text}"
-    );
+    assert_contains(&text, &[" threads, with or without a slot\n"]);
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
 }
 
@@ -210,10 +206,7 @@ fn every_option_affects_the_report() {
 #[test]
 fn program_help_lists_parameters_and_results() {
     for entry in ENTRIES {
-        let output = tidegate(&format!("run {} --help", entry.name))
-            .assert()
-            .success();
-        let help = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        let help = text(&mut tidegate(&format!("run {} --help", entry.name)));
         let mut places = Vec::new();
         for parameter in entry.parameters {
             let name = parameter.name.to_uppercase();
@@ -274,10 +267,7 @@ fn separate_run_draws_intervals() {
         (&found["verified"], &found["repetitions"]),
         (&true.into(), &3.into())
     );
-    assert!(
-        said.contains("order.dot: ") && said.contains("dot -Tsvg -O FILE"),
-        "{said}"
-    );
+    assert_contains(&said, &["order.dot: ", "dot -Tsvg -O FILE"]);
     let [dot, svg] = [dot, svg].map(|file| std::fs::read_to_string(file).unwrap());
     // Each item waits for its own previous stage, and for the previous item in the same stage.
     let edges = dot.matches(" -> ").count();
@@ -296,10 +286,7 @@ fn undrawable_picture_is_rejected_before_running() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("missing/order.dot: cannot write a picture"),
-        "{said}"
-    );
+    assert_contains(&said, &["missing/order.dot: cannot write a picture"]);
 }
 
 #[test]
@@ -341,14 +328,8 @@ fn exceeded_budget_prints_one_error() {
         .output()
         .unwrap();
     let serial = String::from_utf8(serial.stdout).unwrap();
-    assert!(
-        serial.contains("for a budget, use serial=10KiB"),
-        "{serial}"
-    );
+    assert_contains(&serial, &["for a budget, use serial=10KiB"]);
     let line = "run memfib --size tiny --workers 2 --memory budget:9KiB,serial=9KiB";
     let told = complaint(&mut tidegate(line), 3);
-    assert!(
-        told.contains("the serial run needs more than serial=9KiB"),
-        "{told}"
-    );
+    assert_contains(&told, &["the serial run needs more than serial=9KiB"]);
 }

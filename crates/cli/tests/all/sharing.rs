@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::jobs::Home;
-use crate::support::{complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, text, tidegate};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,11 +13,6 @@ use tidegate_share::confinement::{Record, own_name};
 fn seconds() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap().as_secs_f64()
-}
-
-fn text(command: &mut assert_cmd::Command) -> String {
-    let output = command.assert().success().stderr("").get_output().clone();
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
@@ -99,10 +94,7 @@ fn check_fails_if_table_is_impossible() {
             let told = complaint(tidegate(arguments).env("TIDEGATE_TABLE", path), 3);
             let begin = format!("tidegate: {path} cannot be made: ");
             assert!(told.starts_with(&begin), "{told}");
-            assert!(
-                told.contains("; set TIDEGATE_TABLE to another path"),
-                "{told}"
-            );
+            assert_contains(&told, &["; set TIDEGATE_TABLE to another path"]);
         }
     }
 }
@@ -203,10 +195,7 @@ fn untrusted_table_is_rejected_and_kept() {
             let told = complaint(&mut home.tidegate(command), 3);
             assert!(told.contains(&path.display().to_string()), "{told}");
             assert!(told.contains(what), "{told}");
-            assert!(
-                told.contains("jobs with this path run without sharing"),
-                "{told}"
-            );
+            assert_contains(&told, &["jobs with this path run without sharing"]);
             assert_eq!(told.lines().count(), 1, "{told}");
         }
     };

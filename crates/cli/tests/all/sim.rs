@@ -1,6 +1,6 @@
 //! Tests `tidegate sim`.
 
-use crate::support::{complaint, json, tidegate, with_topology};
+use crate::support::{assert_contains, complaint, json, text, tidegate, with_topology};
 use serde_json::{Value, json};
 use tidegate_workloads::registry::ENTRIES;
 
@@ -30,12 +30,9 @@ fn simulated_programs_stay_within_bounds() {
 /// Only the program's own seed must change its input. The machine's seed must not.
 #[test]
 fn simulation_is_deterministic() {
-    let bytes = |line: &str| {
-        let output = tidegate(line).assert().success().get_output().clone();
-        output.stdout
-    };
+    let printed = |line: &str| text(&mut tidegate(line));
     let line = "sim uts --tree tiny --processors 8 --json";
-    assert_eq!(bytes(line), bytes(line));
+    assert_eq!(printed(line), printed(line));
     let tree = |line: &str| {
         let found = json(&mut tidegate(line));
         let fields = ["t", "t1", "sim_seed"].map(|name| found[name].clone());
@@ -62,8 +59,7 @@ fn topology_file_sets_simulated_machine() {
         assert_eq!(found["processors"], processors, "{file}");
         let named = found["topology"].as_str().unwrap();
         assert!(named.ends_with(&format!("{file}.txt")), "{named}");
-        let output = with_topology("sim fib 15", file).assert().success();
-        let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        let text = text(&mut with_topology("sim fib 15", file));
         assert!(text.contains(distance), "{text}");
         let mut without = json(&mut tidegate(&format!(
             "sim fib 15 --processors {processors} --json"
@@ -141,10 +137,7 @@ fn malformed_cost_file_is_rejected() {
         ),
     ] {
         let text = with_costs(costs, |command| complaint(command, 2));
-        assert!(
-            text.contains("costs.json: ") && text.contains(expected),
-            "{text}"
-        );
+        assert_contains(&text, &["costs.json: ", expected]);
     }
     let text = complaint(&mut tidegate("sim fib 15 --costs /no/such/file"), 3);
     assert!(text.contains("/no/such/file cannot be read: "), "{text}");
@@ -206,15 +199,7 @@ fn seed_output_ignores_worker_count() {
         let printed = ["1", "3"].map(|workers| {
             let line =
                 format!("sim uts --tree tiny --processors 8 --seeds 20 --desire wsap {form}");
-            let mut command = tidegate(&line);
-            command.env("TIDEGATE_WORKERS", workers);
-            command
-                .assert()
-                .success()
-                .stderr("")
-                .get_output()
-                .stdout
-                .clone()
+            text(tidegate(&line).env("TIDEGATE_WORKERS", workers))
         });
         assert_eq!(printed[0], printed[1], "{form}");
     }
@@ -321,8 +306,7 @@ fn allotment_rules_divide_differently() {
         let mut command = tidegate(&format!("sim jobs {line}"));
         assert_eq!(json(command.arg(&path)), found);
     }
-    let output = jobs("", events).assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = text(&mut jobs("", events));
     assert!(text.contains("1: 2, 2: 14"), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! Tests `tidegate sim --job`, which simulates several programs on one machine.
 
-use crate::support::{complaint, json, tidegate};
+use crate::support::{assert_contains, complaint, json, tidegate};
 use serde_json::{Value, json};
 
 /// Returns the command `sim fib 15` that also runs these programs with `--job`.
@@ -109,12 +109,6 @@ fn a_bad_program_is_named() {
         &mut mix("--memory depth-first", &["wavefront --size tiny"]),
         2,
     );
-    assert!(
-        text.contains("fib 15 + wavefront --size tiny with"),
-        "{text}"
-    );
-    assert!(
-        text.contains("does not support job 1, whose tasks wait"),
-        "{text}"
-    );
+    assert_contains(&text, &["fib 15 + wavefront --size tiny with"]);
+    assert_contains(&text, &["does not support job 1, whose tasks wait"]);
 }

@@ -1,6 +1,6 @@
 //! Tests the tables of `tidegate machine` and `tidegate tunables`.
 
-use crate::support::{complaint, json, tidegate};
+use crate::support::{complaint, json, text, tidegate};
 use tidegate::machine::Machine;
 
 #[test]
@@ -18,8 +18,7 @@ fn machine_explains_its_worker_count() {
     ] {
         assert!(found.get(field).is_some(), "{field}");
     }
-    let output = tidegate("machine").assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = text(&mut tidegate("machine"));
     assert!(text.contains(&machine.reason()), "{text}");
 }
 

@@ -12,6 +12,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
+use crate::support::assert_contains;
 use crate::support::jobs::{Home, PATIENCE, Running, eventually};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
@@ -248,9 +249,6 @@ fn terminal_without_size_is_reported() {
     let mut told = String::new();
     // This read fails once the last process has closed the other end of the terminal.
     let _ = keys.read_to_string(&mut told);
-    assert!(
-        told.contains("it has no size") && told.contains("stty"),
-        "{told}"
-    );
+    assert_contains(&told, &["it has no size", "stty"]);
     assert_eq!(Running(child).0.wait().expect("a child").code(), Some(3));
 }

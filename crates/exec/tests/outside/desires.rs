@@ -15,18 +15,19 @@ fn traces() -> BTreeMap<&'static str, Vec<Look>> {
 }
 
 fn look(line: &str) -> Look {
-    let numbers: Vec<u64> = line
-        .split(' ')
-        .map(|number| number.parse().unwrap())
-        .collect();
+    let numbers: Vec<u64> = line.split(' ').map(|it| it.parse().unwrap()).collect();
     let [at, ran, delayed, runnable] = numbers[..] else {
         panic!("four numbers: {line}");
     };
-    let runnable = usize::try_from(runnable).unwrap();
+    of(1000, at, ran, delayed, runnable as usize)
+}
+
+/// Returns a look with these times, in units of `unit` nanoseconds.
+fn of(unit: u64, at: u64, ran: u64, delayed: u64, runnable: usize) -> Look {
     Look {
-        at: at * 1000,
-        ran: ran * 1000,
-        delayed: delayed * 1000,
+        at: at * unit,
+        ran: ran * unit,
+        delayed: delayed * unit,
         runnable,
     }
 }
@@ -99,12 +100,7 @@ mod counters {
     use super::*;
 
     fn look(at: u64, ran: u64, delayed: u64, runnable: usize) -> Look {
-        Look {
-            at: at * MS,
-            ran: ran * MS,
-            delayed: delayed * MS,
-            runnable,
-        }
+        of(MS, at, ran, delayed, runnable)
     }
 
     #[test]
@@ -162,12 +158,7 @@ mod counters {
     #[test]
     fn of_waits_count_by_the_time_that_ran() {
         let cycles = |ran: u64, delayed: u64| {
-            let looks = (0..10).map(|times| Look {
-                at: times * 20 * MS,
-                ran: times * ran,
-                delayed: times * delayed,
-                runnable: 0,
-            });
+            let looks = (0..10).map(|times| of(times, 20 * MS, ran, delayed, 0));
             desires(&looks.collect::<Vec<_>>(), 2)[9]
         };
         assert_eq!(cycles(MS / 10, 19 * MS), 0, "a timer on a busy machine");
@@ -182,19 +173,11 @@ mod cycles {
     #[test]
     fn too_short_to_judge_are_joined() {
         let mut desire = Desire::new();
-        let look = |at: u64, ran: u64| Look {
-            at,
-            ran,
-            delayed: 0,
-            runnable: 0,
-        };
+        let look = |at, ran| of(1, at, ran, 0, 0);
         let half = EXEC_CYCLE.default / 2;
         assert_eq!(desire.next(&look(0, 0), 1), 1);
-        assert_eq!(
-            desire.next(&look(half - 1, 0), 1),
-            1,
-            "still the first desire"
-        );
+        // This is still the first desire.
+        assert_eq!(desire.next(&look(half - 1, 0), 1), 1);
         assert_eq!(desire.next(&look(half, 0), 1), 0);
         assert_eq!(desire.next(&look(2 * half - 1, half), 1), 0);
         assert_eq!(desire.next(&look(2 * half, half), 1), 1);
@@ -203,13 +186,8 @@ mod cycles {
     #[test]
     fn with_more_processors_than_desired_still_grow() {
         let mut desire = Desire::new();
-        let look = |times: u64| Look {
-            at: times * 20 * MS,
-            ran: times * 40 * MS,
-            delayed: 0,
-            runnable: 2,
-        };
-        let desires: Vec<usize> = (0..3).map(|times| desire.next(&look(times), 2)).collect();
+        let look = |times| of(times, 20 * MS, 40 * MS, 0, 2);
+        let desires = [0, 1, 2].map(|times| desire.next(&look(times), 2));
         assert_eq!(desires, [1, 2, 2]);
     }
 }

@@ -2,7 +2,7 @@ use crate::MS;
 use tidegate_exec::outside::{Guard, Turns};
 
 /// A program whose threads switch at these rates, per second.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Program {
     threads: usize,
     voluntary: u64,
@@ -10,13 +10,17 @@ struct Program {
 }
 
 /// A program with libgomp that was narrowed from two processors to one.
-const COLLAPSED: Program = Program {
-    threads: 2,
-    voluntary: 3,
-    involuntary: 130,
-};
+const COLLAPSED: Program = Program::new(2, 3, 130);
 
 impl Program {
+    const fn new(threads: usize, voluntary: u64, involuntary: u64) -> Self {
+        Self {
+            threads,
+            voluntary,
+            involuntary,
+        }
+    }
+
     fn at(self, ms: u64) -> Turns {
         let total = |rate: u64| self.threads as u64 * rate * ms / 1000;
         Turns {
@@ -37,33 +41,29 @@ fn reported(turns: impl Fn(u64) -> Turns) -> Option<u64> {
     (0..10_000).step_by(20).find(|ms| guard.next(&turns(*ms)))
 }
 
+/// Like `reported`, for a collapsed program that `change` has changed.
+fn changed(change: impl Fn(u64, &mut Turns)) -> Option<u64> {
+    reported(|ms| {
+        let mut turns = COLLAPSED.at(ms);
+        change(ms, &mut turns);
+        turns
+    })
+}
+
 #[test]
 fn collapse_is_reported_after_a_window() {
     for (voluntary, involuntary) in [(2, 100), (5, 160), (0, 21), (9, 130)] {
         for threads in [2, 16] {
-            let program = Program {
-                threads,
-                voluntary,
-                involuntary,
-            };
-            assert_eq!(
-                reported(|ms| program.at(ms)),
-                Some(1000),
-                "{voluntary} {involuntary}"
-            );
+            let program = Program::new(threads, voluntary, involuntary);
+            let reported = reported(|ms| program.at(ms));
+            assert_eq!(reported, Some(1000), "{program:?}");
         }
     }
 }
 
 #[test]
 fn late_collapse_is_reported_within_two_seconds() {
-    let (calm, start) = (
-        Program {
-            involuntary: 5,
-            ..COLLAPSED
-        },
-        3010,
-    );
+    let (calm, start) = (Program::new(2, 3, 5), 3010);
     let later = |ms: u64| match ms.checked_sub(start) {
         None => calm.at(ms),
         Some(after) => Turns {
@@ -86,81 +86,35 @@ fn long_cycles_do_not_delay_the_report() {
 
 #[test]
 fn near_misses_are_not_reported() {
-    for (voluntary, involuntary) in [(3, 20), (10, 130), (500, 400), (3, 0)] {
-        let program = Program {
-            threads: 2,
-            voluntary,
-            involuntary,
-        };
-        assert_eq!(
-            reported(|ms| program.at(ms)),
-            None,
-            "{voluntary} {involuntary}"
-        );
+    for (threads, voluntary, involuntary) in [
+        (2, 3, 20),
+        (2, 10, 130),
+        (2, 500, 400),
+        (2, 3, 0),
+        (1, 3, 130),
+        (0, 3, 130),
+    ] {
+        let program = Program::new(threads, voluntary, involuntary);
+        assert_eq!(reported(|ms| program.at(ms)), None, "{program:?}");
     }
-    assert_eq!(
-        reported(|ms| Turns {
-            processors: None,
-            ..COLLAPSED.at(ms)
-        }),
-        None
-    );
-    assert_eq!(
-        reported(|ms| Turns {
-            runnable: 1,
-            ..COLLAPSED.at(ms)
-        }),
-        None,
-        "rayon"
-    );
-    assert_eq!(
-        reported(|ms| Program {
-            threads: 1,
-            ..COLLAPSED
-        }
-        .at(ms)),
-        None
-    );
-    assert_eq!(
-        reported(|ms| Program {
-            threads: 0,
-            ..COLLAPSED
-        }
-        .at(ms)),
-        None
-    );
+    assert_eq!(changed(|_, turns| turns.processors = None), None);
+    assert_eq!(changed(|_, turns| turns.runnable = 1), None, "rayon");
 }
 
 /// One sleeping thread at one look per second is enough.
 #[test]
 fn sleeping_thread_restarts_the_window() {
-    let runnable = |ms: u64| if ms % 1000 == 500 { 1 } else { 2 };
-    assert_eq!(
-        reported(|ms| Turns {
-            runnable: runnable(ms),
-            ..COLLAPSED.at(ms)
-        }),
-        None
-    );
-    let runnable = |ms: u64| if ms == 500 { 1 } else { 2 };
-    let once = reported(|ms| Turns {
-        runnable: runnable(ms),
-        ..COLLAPSED.at(ms)
-    });
+    let each_second = changed(|ms, turns| turns.runnable = if ms % 1000 == 500 { 1 } else { 2 });
+    assert_eq!(each_second, None);
+    let once = changed(|ms, turns| turns.runnable = if ms == 500 { 1 } else { 2 });
     assert_eq!(once, Some(1520));
 }
 
 #[test]
 fn new_thread_restarts_the_window() {
     let threads = |ms: u64| if ms < 500 { 2 } else { 3 };
-    assert_eq!(
-        reported(|ms| Program {
-            threads: threads(ms),
-            ..COLLAPSED
-        }
-        .at(ms)),
-        Some(1500)
-    );
+    let reported = reported(|ms| Program::new(threads(ms), 3, 130).at(ms));
+    assert_eq!(reported, Some(1500));
 }
 
 /// Returns a look at a program that is confined for the first part of each second, and collapses
@@ -190,13 +144,12 @@ fn pauses_of_the_confinement_do_not_count() {
 /// In each burst, a thread sleeps at one look.
 #[test]
 fn sleeping_threads_restart_a_window_with_pauses() {
-    let sleeping = |ms: u64| Turns {
-        runnable: if ms % 1000 == 100 {
-            1
-        } else {
-            in_bursts(ms, 300).runnable
+    let sleeping = |ms: u64| match ms % 1000 {
+        100 => Turns {
+            runnable: 1,
+            ..in_bursts(ms, 300)
         },
-        ..in_bursts(ms, 300)
+        _ => in_bursts(ms, 300),
     };
     assert_eq!(reported(sleeping), None);
 }
@@ -205,22 +158,20 @@ fn sleeping_threads_restart_a_window_with_pauses() {
 #[test]
 fn threads_of_other_processes_compete_too() {
     let beside = |processors, program_runnable| {
-        reported(|ms| Turns {
-            processors: Some(processors),
-            program_runnable,
-            ..COLLAPSED.at(ms)
+        changed(|_, turns| {
+            turns.processors = Some(processors);
+            turns.program_runnable = program_runnable;
         })
     };
     assert_eq!(beside(2, 4), Some(1000));
     assert_eq!(beside(3, 4), Some(1000));
     assert_eq!(beside(4, 4), None);
     assert_eq!(beside(2, 2), None);
-    let at_times = |ms: u64| Turns {
-        processors: Some(2),
-        program_runnable: if ms % 1000 == 500 { 2 } else { 4 },
-        ..COLLAPSED.at(ms)
-    };
-    assert_eq!(reported(at_times), None, "enough processors at times");
+    let at_times = changed(|ms, turns| {
+        turns.processors = Some(2);
+        turns.program_runnable = if ms % 1000 == 500 { 2 } else { 4 };
+    });
+    assert_eq!(at_times, None, "enough processors at times");
 }
 
 #[test]

@@ -7,6 +7,10 @@ fn masks(processors: usize) -> Vec<Vec<usize>> {
     (0..1 << processors).map(of).collect()
 }
 
+fn row(mask: &[usize], allotment: usize) -> Row<'_> {
+    Row { mask, allotment }
+}
+
 /// Calls `check` with all rows of this number that are possible with these masks.
 fn each(masks: &[Vec<usize>], rows: usize, check: &impl Fn(&[Row<'_>])) {
     fn extend<'a>(
@@ -35,19 +39,14 @@ fn check_each_row(rows: &[Row<'_>]) {
     for (index, row) in rows.iter().enumerate() {
         let mine = &assigned[index];
         assert_eq!(mine.len(), row.allotment.min(row.mask.len()), "{rows:?}");
-        let in_order: Vec<usize> = row
-            .mask
-            .iter()
-            .copied()
-            .filter(|cpu| mine.contains(cpu))
-            .collect();
-        assert_eq!(*mine, in_order, "{rows:?}");
+        let in_order = row.mask.iter().filter(|cpu| mine.contains(cpu));
+        assert!(mine.iter().eq(in_order), "{rows:?}");
 
         let takers = |cpu: &usize| {
-            let earlier = (0..rows.len()).filter(|other| chooses_before(rows, *other, index));
-            earlier
-                .filter(|other| assigned[*other].contains(cpu))
-                .count()
+            let is_taker = |other: &usize| {
+                chooses_before(rows, *other, index) && assigned[*other].contains(cpu)
+            };
+            (0..rows.len()).filter(is_taker).count()
         };
         let mut fewest: Vec<usize> = row.mask.iter().map(takers).collect();
         fewest.sort_unstable();
@@ -110,7 +109,6 @@ fn rows_get_the_least_taken_of_their_mask() {
 #[test]
 fn narrow_rows_choose_before_wide_ones() {
     let (all, low, one) = ([0, 1, 2, 3], [0, 1], [2]);
-    let row = |mask, allotment| Row { mask, allotment };
     let expected: [&[usize]; 2] = [&[2, 3], &[0, 1]];
     assert_eq!(assign(&[row(&all, 2), row(&low, 2)]), expected);
     let rows = [row(&all, 1), row(&low, 1), row(&one, 1), row(&low, 1)];
@@ -121,13 +119,8 @@ fn narrow_rows_choose_before_wide_ones() {
 /// With masks that overlap in part, a row does not spare what only another one could use.
 #[test]
 fn partly_overlapping_masks_may_share() {
-    let rows = [([1, 2], 1), ([0, 1], 2)];
-    let rows = rows.each_ref().map(|(mask, allotment)| Row {
-        mask,
-        allotment: *allotment,
-    });
     let expected: [&[usize]; 2] = [&[1], &[0, 1]];
-    assert_eq!(assign(&rows), expected);
+    assert_eq!(assign(&[row(&[1, 2], 1), row(&[0, 1], 2)]), expected);
 }
 
 /// Also checks that the processors are consecutive and equally taken.
@@ -139,16 +132,10 @@ fn equal_masks_share_nothing_while_all_fit() {
         let all: Vec<usize> = assigned.concat();
         let taken = |cpu: &usize| all.iter().filter(|other| *other == cpu).count();
         let counts: Vec<usize> = mask.iter().map(taken).collect();
-        assert!(
-            counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1,
-            "{rows:?}"
-        );
+        let (most, least) = (counts.iter().max().unwrap(), counts.iter().min().unwrap());
+        assert!(most - least <= 1, "{rows:?}");
         if rows.iter().map(|row| row.allotment).sum::<usize>() <= mask.len() {
-            assert_eq!(
-                all.iter().collect::<BTreeSet<_>>().len(),
-                all.len(),
-                "{rows:?}"
-            );
+            // The mask has no processor twice, so no two rows share one.
             assert_eq!(all, mask[..all.len()], "{rows:?}");
         }
     });
@@ -157,7 +144,6 @@ fn equal_masks_share_nothing_while_all_fit() {
 #[test]
 fn consecutive_processors_are_preferred() {
     let (all, second, even) = ([0, 1, 2, 3, 4, 5], [1], [0, 2, 4]);
-    let row = |mask, allotment| Row { mask, allotment };
     let expected: [&[usize]; 2] = [&[1], &[2, 3]];
     assert_eq!(assign(&[row(&second, 1), row(&all, 2)]), expected);
     let expected: [&[usize]; 2] = [&[0, 2, 4], &[1, 3, 5]];
@@ -172,11 +158,7 @@ fn consecutive_processors_are_preferred() {
 
 #[test]
 fn two_jobs_on_two_processors_share_none() {
-    let mask = [0, 1];
-    let rows = [1, 0, 1].map(|allotment| Row {
-        mask: &mask,
-        allotment,
-    });
+    let rows = [1, 0, 1].map(|allotment| row(&[0, 1], allotment));
     let expected: [&[usize]; 3] = [&[0], &[], &[1]];
     assert_eq!(assign(&rows), expected);
 }

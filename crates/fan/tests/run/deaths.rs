@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
-use crate::kills::PATIENCE;
+use crate::kills::{PATIENCE, ended};
 use crate::support::{Ended, Fan};
 
 tests! {
@@ -108,9 +108,7 @@ impl Round {
 
     /// Runs until the end or the death of `run`.
     fn attempt(&mut self) -> Ended {
-        let mut command = self.fan.command(&self.words("D"));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut run = command.spawn().expect("a process");
+        let mut run = self.fan.start(&self.words("D"));
         while self.left > 0 {
             sleep(Duration::from_millis(self.below(60)));
             if run.try_wait().expect("a state").is_some() {
@@ -121,7 +119,7 @@ impl Round {
                 break;
             }
         }
-        Ended::of(run.wait_with_output().expect("an end"))
+        ended(run)
     }
 
     /// Kills `run` or one of its pieces. Returns whether it was `run`.

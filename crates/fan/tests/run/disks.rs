@@ -25,15 +25,8 @@ impl Mounted {
         fs::create_dir(fan.path("disk")).expect("a folder");
         let script = format!("mount {arguments} none disk && echo mounted && read end");
         let mut holder = Command::new("unshare")
-            .args([
-                "--user",
-                "--map-root-user",
-                "--mount",
-                "--ipc",
-                "sh",
-                "-c",
-                &script,
-            ])
+            .args(["--user", "--map-root-user", "--mount", "--ipc"])
+            .args(["sh", "-c", &script])
             .current_dir(fan.path(""))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -46,10 +39,8 @@ impl Mounted {
         out.read_line(&mut line).expect("a line");
         if line != "mounted\n" {
             let output = holder.wait_with_output().expect("an end");
-            println!(
-                "skipped: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            );
+            let error = String::from_utf8_lossy(&output.stderr);
+            println!("skipped: {}", error.trim());
             return None;
         }
         let root = PathBuf::from(format!("/proc/{}/root", holder.id()));
@@ -149,10 +140,8 @@ fn read_only_results_are_merged() {
     let program = std::env::current_exe().expect("a path");
     let whole = format!("`{} {merge}` prints", program.display());
     run.refused(3, &["choose another --dir", &whole]);
-    let missing = fan.output(&format!(
-        "run {SUM} --dir {}",
-        disk.path.join("E").display()
-    ));
+    let other = disk.path.join("E");
+    let missing = fan.output(&format!("run {SUM} --dir {}", other.display()));
     missing.refused(3, &["choose another --dir"]);
     assert!(!missing.err.contains("prints the report"), "{missing:?}");
     assert_eq!(fan.output(&merge).done(), "sum 449985000\n");

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 
 use rustix::process::Signal;
 
-use crate::kills::{signal, wait_for};
+use crate::kills::{ended, signal, start, wait_for};
 use crate::support::{Ended, Fan};
 
 tests! {
@@ -30,8 +30,9 @@ const FAULTS: &[&[(&str, &str)]] = &[
     &[("silent", "2")],
 ];
 
-/// Links the fakes into a folder `bin`, and makes faults.
-fn fakes(fan: &Fan, faults: &[(&str, &str)]) {
+/// Returns a folder that has the fakes in its folder `bin`, with faults.
+fn fakes(faults: &[(&str, &str)]) -> Fan {
+    let fan = Fan::new();
     fs::create_dir(fan.path("bin")).expect("a folder");
     let fakes = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake");
     for fake in fs::read_dir(fakes).expect("the fakes") {
@@ -42,6 +43,7 @@ fn fakes(fan: &Fan, faults: &[(&str, &str)]) {
     for (name, text) in faults {
         fs::write(fan.path(&format!("bin/fault.{name}")), text).expect("a file");
     }
+    fan
 }
 
 fn run(fan: &Fan, engine: &str, options: &str) -> Ended {
@@ -50,11 +52,8 @@ fn run(fan: &Fan, engine: &str, options: &str) -> Ended {
 
 /// Returns a run of the program, which finds the fakes on its path.
 fn command(fan: &Fan, engine: &str, options: &str) -> Command {
-    let dir = if options.contains("--dir") {
-        ""
-    } else {
-        "--dir D"
-    };
+    let has_dir = options.contains("--dir");
+    let dir = if has_dir { "" } else { "--dir D" };
     let mut words = format!("run {SUM} {dir} --engine {engine} {options}");
     if engine == "k8s" {
         words += &format!(" --image i --claim data:{}", fan.path("").display());
@@ -64,6 +63,14 @@ fn command(fan: &Fan, engine: &str, options: &str) -> Command {
     let mut command = fan.command(&words);
     command.env("PATH", path);
     command
+}
+
+/// Waits until an engine has taken a job of the run in this folder.
+fn wait_for_job(fan: &Fan, dir: &str) {
+    wait_for("job", || {
+        let jobs = fan.read(&format!("{dir}/jobs"));
+        jobs.contains("\"id\"").then_some(())
+    });
 }
 
 /// Calls `test` for each engine, at the same time: a run waits most of the time.
@@ -82,8 +89,7 @@ fn results_are_those_of_local() {
         thread::scope(|scope| {
             for faults in FAULTS {
                 scope.spawn(move || {
-                    let fan = Fan::new();
-                    fakes(&fan, faults);
+                    let fan = fakes(faults);
                     let ended = run(&fan, engine, "--call-limit 5");
                     assert_eq!(ended.code, Some(0), "{engine} {faults:?} {ended:?}");
                     assert_eq!(&ended.out, local, "{engine} {faults:?}");
@@ -95,8 +101,7 @@ fn results_are_those_of_local() {
 
 fn failures_are_told() {
     for_each_engine(|engine| {
-        let fan = Fan::new();
-        fakes(&fan, &[]);
+        let fan = fakes(&[]);
         let ended = run(&fan, engine, "--at 55 --fault never");
         assert_eq!(ended.code, Some(2), "{engine} {ended:?}");
         assert!(ended.err.contains("bad 55"), "{engine} {ended:?}");
@@ -106,14 +111,11 @@ fn failures_are_told() {
 fn forgotten_jobs_are_submitted_again() {
     let local = Fan::new().output(&format!("run {SUM}")).done();
     for_each_engine(|engine| {
-        let fan = Fan::new();
-        fakes(&fan, &[]);
+        let fan = fakes(&[]);
         thread::scope(|scope| {
             let run = scope.spawn(|| run(&fan, engine, "--from 0"));
             let pid = fan.held(0, &[]);
-            wait_for("job", || {
-                fan.read("D/jobs").contains("\"id\"").then_some(())
-            });
+            wait_for_job(&fan, "D");
             fs::write(fan.path("bin/fault.forget"), "").expect("a file");
             fan.held(0, &[pid]);
             fan.go();
@@ -128,8 +130,7 @@ fn forgotten_jobs_are_submitted_again() {
 
 /// It has never taken anything.
 fn missing_server() {
-    let fan = Fan::new();
-    fakes(&fan, &[]);
+    let fan = fakes(&[]);
     let hq = fan.path("bin/hq");
     fs::remove_file(&hq).expect("a link");
     let text = r#"{"error":"No running instance of HQ found"}"#;
@@ -150,16 +151,14 @@ fn missing_hq() {
 
 /// Slurm keeps a failed job of the submission's name.
 fn refusal_is_told() {
-    let fan = Fan::new();
     let reason = "Requested node configuration is not available";
-    fakes(&fan, &[("refuse", reason)]);
+    let fan = fakes(&[("refuse", reason)]);
     run(&fan, "slurm", "--retries 0").refused(3, &[reason]);
 }
 
 /// A variable of sbatch wins against what the script says.
 fn arrays_are_whole() {
-    let fan = Fan::new();
-    fakes(&fan, &[]);
+    let fan = fakes(&[]);
     let mut command = command(&fan, "slurm", "--retries 0");
     command.env("SBATCH_ARRAY_INX", "0-3");
     Ended::of(command.output().expect("a process")).done();
@@ -167,8 +166,7 @@ fn arrays_are_whole() {
 
 /// An array of seven elements is refused, and one of three is not.
 fn arrays_are_small_enough() {
-    let fan = Fan::new();
-    fakes(&fan, &[("small", "3")]);
+    let fan = fakes(&[("small", "3")]);
     run(&fan, "slurm", "--retries 0").done();
 }
 
@@ -177,8 +175,7 @@ fn variables_of_others_are_ignored() {
     let local = Fan::new().output(&format!("run {SUM}")).done();
     let entry = r#"{"plan":"x","item":"1"}"#;
     for_each_engine(|engine| {
-        let fan = Fan::new();
-        fakes(&fan, &[]);
+        let fan = fakes(&[]);
         let run = |options| {
             let mut command = command(&fan, engine, options);
             command.envs([("HQ_ENTRY", entry), ("HQ_ERROR_FILENAME", "error")]);
@@ -194,27 +191,21 @@ fn variables_of_others_are_ignored() {
 
 /// Otherwise, squeue would not list the pieces, and scancel not end them.
 fn filters_of_slurm_are_ignored() {
-    let fan = Fan::new();
-    fakes(&fan, &[]);
+    let fan = fakes(&[]);
     let filtered = |options| {
         let mut command = command(&fan, "slurm", options);
-        command.envs([
-            ("SQUEUE_PARTITION", "other"),
-            ("SCANCEL_PARTITION", "other"),
-        ]);
+        command.env("SQUEUE_PARTITION", "other");
+        command.env("SCANCEL_PARTITION", "other");
         command
     };
     let mut run = filtered("--at 55 --fault abort --retries 0");
     let run = Ended::of(run.output().expect("a process"));
     assert!(run.err.contains("Slurm says FAILED"), "{run:?}");
-    let run = filtered("--from 0 --dir E").stderr(Stdio::piped()).spawn();
-    let run = run.expect("a process");
+    let run = start(&mut filtered("--from 0 --dir E"));
     fan.held(0, &[]);
-    wait_for("job", || {
-        fan.read("E/jobs").contains("\"id\"").then_some(())
-    });
+    wait_for_job(&fan, "E");
     signal(run.id(), Signal::INT);
-    let run = Ended::of(run.wait_with_output().expect("an end"));
+    let run = ended(run);
     fan.go();
     assert_eq!(run.code, Some(130), "{run:?}");
     assert!(fan.path("bin/jobs/4712/cancelled").exists(), "{run:?}");
@@ -222,17 +213,12 @@ fn filters_of_slurm_are_ignored() {
 
 fn refused_cancelling_is_told() {
     for_each_engine(|engine| {
-        let fan = Fan::new();
-        fakes(&fan, &[("deny", "")]);
-        let mut run = command(&fan, engine, "--from 0");
-        let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let run = run.expect("a process");
+        let fan = fakes(&[("deny", "")]);
+        let run = start(&mut command(&fan, engine, "--from 0"));
         fan.held(0, &[]);
-        wait_for("job", || {
-            fan.read("D/jobs").contains("\"id\"").then_some(())
-        });
+        wait_for_job(&fan, "D");
         signal(run.id(), Signal::INT);
-        let run = Ended::of(run.wait_with_output().expect("an end"));
+        let run = ended(run);
         fan.go();
         assert_eq!(run.code, Some(130), "{engine} {run:?}");
         let parts = [" go on: ", "Forbidden", "interrupted: "];
@@ -243,8 +229,7 @@ fn refused_cancelling_is_told() {
 
 /// The first one asks an engine to cancel its pieces, which may not answer.
 fn second_interrupt_does_not_wait() {
-    let fan = Fan::new();
-    fakes(&fan, &[]);
+    let fan = fakes(&[]);
     let mut run = command(&fan, "hq", "--from 0 --call-limit 1000");
     let mut run = run.spawn().expect("a process");
     fan.held(0, &[]);

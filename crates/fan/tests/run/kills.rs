@@ -1,13 +1,13 @@
 //! Runs that are interrupted or killed, and pieces that are killed.
 
 use std::fs::{self, File};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-use crate::support::{Ended, Fan};
+use crate::support::{Ended, Fan, assert_contains};
 
 tests! {
     killed_pieces_are_tried_again,
@@ -32,9 +32,7 @@ pub fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
 
 impl Fan {
     pub fn start(&self, words: &str) -> Child {
-        let mut command = self.command(words);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().expect("a process")
+        start(&mut self.command(words))
     }
 
     /// Waits until a piece other than `known` holds at this number. Returns its process.
@@ -58,12 +56,17 @@ impl Fan {
 /// Two items, of which the other one holds.
 const HALF: &str = "run sum --below 20 --pieces 2 --from 10 --dir D";
 
+pub fn start(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("a process")
+}
+
 pub fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).expect("a process");
     kill_process(pid, signal).expect("a signal");
 }
 
-fn ended(run: Child) -> Ended {
+pub fn ended(run: Child) -> Ended {
     Ended::of(run.wait_with_output().expect("an end"))
 }
 
@@ -84,16 +87,18 @@ fn half(fan: &Fan) -> (String, u32) {
     (fan.read("D/0.out"), piece)
 }
 
+fn none_is_marked_running(fan: &Fan) {
+    let names = fan.names("D");
+    let is_marked = |name: &&String| name.ends_with(".running");
+    assert_eq!(names.iter().find(is_marked), None);
+}
+
 /// Runs the rest, and checks that nothing was computed again.
 fn resume(fan: &Fan, first: &str) {
     fan.go();
     assert_eq!(fan.output(HALF).done(), "sum 190\n");
     assert_eq!(fan.read("D/0.out"), first);
-    let names = fan.names("D");
-    assert!(
-        !names.iter().any(|name| name.ends_with(".running")),
-        "{names:?}"
-    );
+    none_is_marked_running(fan);
 }
 
 fn killed_pieces_are_tried_again() {
@@ -106,11 +111,7 @@ fn killed_pieces_are_tried_again() {
     fan.held(0, &[first, second]);
     fan.go();
     assert_eq!(ended(run).done(), "sum 190\n");
-    let names = fan.names("D");
-    assert!(
-        !names.iter().any(|name| name.ends_with(".running")),
-        "{names:?}"
-    );
+    none_is_marked_running(&fan);
 }
 
 #[cfg(target_os = "linux")]
@@ -145,20 +146,13 @@ fn status_shows_living_pieces() {
     let line = |what| format!("item 1 {what} on ");
     let process = format!(", process {piece}, begun ");
     let status = fan.output("status D").done();
-    assert!(
-        status.contains(&line("runs")) && status.contains(&process),
-        "{status}"
-    );
+    assert_contains(&status, &[&line("runs"), &process]);
     signal(run.id(), Signal::KILL);
     signal(piece, Signal::KILL);
     wait_for_end(piece);
     ended(run);
     let status = fan.output("status D").done();
-    assert!(
-        status.contains(&line("was killed")) && status.contains(&process),
-        "{status}"
-    );
-    assert!(status.contains("nothing runs"), "{status}");
+    assert_contains(&status, &[&line("was killed"), &process, "nothing runs"]);
 }
 
 fn second_run_is_refused() {

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::support::Fan;
+use crate::support::{Fan, assert_contains};
 
 tests! {
     shows_a_published_run, shows_failed_attempts, shows_what_waits,
@@ -95,10 +95,8 @@ nothing runs; to resume: PROGRAM run --pieces 3 --dir D .., with the arguments a
 ";
     assert_eq!(status(&fan, ""), title(15, &json!("Never")) + expected);
     let svg = status(&fan, "--svg -");
-    assert!(
-        svg.contains("<title>item 1, at 5.0 s: bad &lt;15&gt;</title>"),
-        "{svg}"
-    );
+    let mark = "<title>item 1, at 5.0 s: bad &lt;15&gt;</title>";
+    assert_contains(&svg, &[mark]);
 }
 
 fn shows_what_waits() {
@@ -110,26 +108,17 @@ fn shows_what_waits() {
         remove(&fan, &format!("D/{item}.out"));
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("now");
-    fs::write(
-        fan.path(&format!("D/1~b~7~{}.running", now.as_micros())),
-        "",
-    )
-    .expect("a file");
+    let running = format!("D/1~b~7~{}.running", now.as_micros());
+    fs::write(fan.path(&running), "").expect("a file");
     let text = status(&fan, "");
     let lines: Vec<_> = text.lines().collect();
-    assert!(
-        lines[1].starts_with("20 %, 1 of 5 items published, "),
-        "{text}"
-    );
+    let title = "20 %, 1 of 5 items published, ";
+    assert!(lines[1].starts_with(title), "{text}");
     assert!(lines[1].ends_with(", 1111:08 h left"), "{text}");
-    assert_eq!(
-        lines[2],
-        "a: 1 piece, 1000030.0 s of work, up to 1 at once, 100 % idle"
-    );
-    assert!(
-        lines[3].starts_with("item 1 runs on b, process 7, begun "),
-        "{text}"
-    );
+    let work = "a: 1 piece, 1000030.0 s of work, up to 1 at once, 100 % idle";
+    assert_eq!(lines[2], work);
+    let runs = "item 1 runs on b, process 7, begun ";
+    assert!(lines[3].starts_with(runs), "{text}");
     assert_eq!(lines[4..], ["missing: items 2, 3, 4"]);
 }
 
@@ -146,11 +135,8 @@ fn names_a_working_run() {
     let lines = "missing: items 0, 1, 2\nrun is active in this folder: process 7 on b\n";
     assert!(text.ends_with(lines), "{text}");
     drop(lock);
-    let text = status(&fan, "");
-    assert!(
-        text.contains("missing: items 0, 1, 2\nnothing runs; to resume: "),
-        "{text}"
-    );
+    let lines = "missing: items 0, 1, 2\nnothing runs; to resume: ";
+    assert_contains(&status(&fan, ""), &[lines]);
 }
 
 fn shows_why_pieces_wait() {
@@ -182,20 +168,11 @@ fn shows_split_pieces() {
         .done();
     let text = status(&fan, "");
     let splits = text.lines().filter(|line| line.contains("left work"));
-    let splits: Vec<_> = splits.collect();
-    let left = fan
-        .names("D")
-        .iter()
-        .filter(|name| name.ends_with(".out"))
-        .count()
-        - 2;
-    let [split] = splits[..] else {
-        panic!("{text}")
-    };
-    assert!(
-        split.ends_with(&format!(" pieces left work to others, as {left} items")),
-        "{text}"
-    );
+    let names = fan.names("D").into_iter();
+    let left = names.filter(|name| name.ends_with(".out")).count() - 2;
+    let end = format!(" pieces left work to others, as {left} items");
+    let is_right: Vec<_> = splits.map(|split| split.ends_with(&end)).collect();
+    assert_eq!(is_right, [true], "{text}");
 }
 
 fn shows_wrong_results() {
@@ -207,10 +184,8 @@ fn shows_wrong_results() {
     let lines: Vec<_> = text.lines().collect();
     let cure = "or a file is damaged: remove D/2~b~7~5.differs to keep the first, \
                 or the folder to begin anew";
-    assert!(
-        lines[1].starts_with("66 %, 2 of 3 items published, "),
-        "{text}"
-    );
+    let title = "66 %, 2 of 3 items published, ";
+    assert!(lines[1].starts_with(title), "{text}");
     assert_eq!(lines[3], "D/0.out is torn: remove it, and run again");
     assert!(lines[4].starts_with("item 2 has two results: "), "{text}");
     assert!(lines[4].ends_with(cure), "{text}");

@@ -51,6 +51,11 @@ impl Fan {
     }
 }
 
+#[track_caller]
+pub fn assert_contains(text: &str, parts: &[&str]) {
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+}
+
 /// What has become of a command.
 #[derive(Debug)]
 pub struct Ended {

@@ -129,20 +129,8 @@ impl Request {
     /// Binds this process to the processors that the job may use.
     #[cfg(target_os = "linux")]
     pub fn confine(&self) -> Result<(), Failure> {
-        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-        let Some(count) = self.processors else {
-            return Ok(());
-        };
-        let refused = |error: rustix::io::Errno| {
-            Failure::Impossible(format!(
-                "the job cannot be confined to {count} processors: {error}"
-            ))
-        };
-        let all = sched_getaffinity(None).map_err(refused)?;
-        let mut some = CpuSet::new();
-        let allowed = (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu));
-        allowed.take(count).for_each(|cpu| some.set(cpu));
-        sched_setaffinity(None, &some).map_err(refused)
+        use tidegate_cli_support::affinity::{bind, first};
+        self.processors.map_or(Ok(()), |count| bind(&first(count)?))
     }
 
     /// Fails if the job's processors are restricted, because restricting them is supported only on

@@ -1,7 +1,7 @@
 //! `tidegate-lab bench`: the contents of its rows, and the arguments that it rejects.
 #![cfg(target_os = "linux")]
 
-use crate::support::{complaint, json, lab, rewrite_runs};
+use crate::support::{assert_contains, complaint, json, lab, rewrite_runs};
 use serde_json::Value;
 use tidegate_policy::QueueKind;
 use tidegate_workloads::registry::ENTRIES;
@@ -200,9 +200,9 @@ fn missing_cache_counters_are_explained_once() {
 #[test]
 fn place_bench_needs_two_workers() {
     let text = complaint(lab("bench places").env("TIDEGATE_WORKERS", "1"), 3);
-    assert!(
-        text.contains("requires two workers, but there is one (set by TIDEGATE_WORKERS)"),
-        "{text}"
+    assert_contains(
+        &text,
+        &["requires two workers, but there is one (set by TIDEGATE_WORKERS)"],
     );
 }
 

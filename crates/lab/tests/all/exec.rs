@@ -6,7 +6,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{complaint, lab};
+use crate::support::{assert_contains, complaint, lab};
 use serde_json::{Value, json};
 
 /// Whether the rows can be measured here.
@@ -120,10 +120,7 @@ fn missing_command_is_reported() {
         return;
     }
     let told = complaint(&mut lab("bench exec --tidegate no/such/tidegate"), 3);
-    assert!(
-        told.contains("no/such/tidegate cannot be opened") && told.contains("cargo build"),
-        "{told}"
-    );
+    assert_contains(&told, &["no/such/tidegate cannot be opened", "cargo build"]);
 }
 
 /// Fake commands show that the bench does not trust `tidegate exec`.

@@ -1,10 +1,10 @@
 //! Jobs whose allotments the test dictates. The system plays the adversary described in Sen,
 //! "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 3.2.
 
-use crate::support::{Phases, Random, greedy};
+use crate::support::{Phases, Random, alone, desired, greedy, job, only, whole};
 use tidegate_policy::DesirePolicy;
 use tidegate_sim::bounds::bounds;
-use tidegate_sim::{Dag, Job, JobOutcome, Nanos, Settings, Width, run};
+use tidegate_sim::{Nanos, Settings, Width, run};
 
 const US: Nanos = 1_000;
 const MS: Nanos = 1_000_000;
@@ -14,19 +14,6 @@ fn given(allotments: &str, settings: Settings) -> Settings {
         allotments: Some(allotments.parse().unwrap()),
         ..settings
     }
-}
-
-fn alone<D: Dag>(settings: &Settings, dag: D, width: Width) -> JobOutcome {
-    let job = Job {
-        dag,
-        arrives: 0,
-        width,
-    };
-    run(settings, &[job]).unwrap().jobs.remove(0)
-}
-
-fn whole(settings: &Settings) -> Width {
-    Width::Fixed(settings.processors)
 }
 
 /// Returns when a job that can always use all its processors would end if it had 4, then 2, then 8
@@ -47,7 +34,7 @@ fn parallel_job_uses_its_whole_allotment() {
     let settings = given("0ms:4,10ms:2,25ms:8", greedy(8));
     for tasks in (10..2_000).step_by(70) {
         let task = 100 * US;
-        let job = alone(&settings, Phases(vec![(tasks, task)]), whole(&settings));
+        let job = alone(&settings, Phases(vec![(tasks, task)]));
         let ideal = ideal_end(tasks * task);
         assert!(job.time() >= ideal, "{tasks}: {} {ideal}", job.time());
         assert!(
@@ -61,7 +48,7 @@ fn parallel_job_uses_its_whole_allotment() {
 #[test]
 fn long_task_pauses_and_continues() {
     let settings = given("0ms:8,10ms:1,20ms:8", greedy(8));
-    let job = alone(&settings, Phases(vec![(8, 40 * MS)]), whole(&settings));
+    let job = alone(&settings, Phases(vec![(8, 40 * MS)]));
     // When the job gets eight processors again, one task has run for 20 ms, and the others for 10
     // ms.
     assert_eq!(job.time(), 50 * MS);
@@ -73,11 +60,7 @@ fn long_task_pauses_and_continues() {
 #[test]
 fn allotment_times_start_at_arrival() {
     let settings = given("0ms:4,10ms:1", greedy(8));
-    let job = |arrives| Job {
-        dag: Phases(vec![(500, 100 * US)]),
-        arrives,
-        width: Width::Fixed(8),
-    };
+    let job = |arrives| job(Phases(vec![(500, 100 * US)]), arrives, Width::Fixed(8));
     let outcome = run(&settings, &[job(0), job(5 * MS)]).unwrap();
     for job in &outcome.jobs {
         assert!(!job.stood_in_line);
@@ -94,8 +77,11 @@ fn job_gets_smaller_of_both_limits() {
     let wide = || Phases(vec![(3_000, 100 * US)]);
     let serial = || Phases(vec![(1, 300 * MS)]);
     for rule in DesirePolicy::names() {
-        let width = Width::Desired(rule.parse().unwrap());
-        let of = |allotments, dag| alone(&given(allotments, Settings::new(16)), dag, width);
+        let width = desired(rule);
+        let of = |allotments, dag| {
+            let settings = given(allotments, Settings::new(16));
+            only(&settings, job(dag, 0, width))
+        };
         let few = of("0ms:3", wide());
         assert!(few.mean_allotment <= 3.0, "{rule}: {few:?}");
         assert!(few.time() >= 100 * MS, "{rule}: {few:?}");
@@ -123,7 +109,7 @@ fn random_allotments_lose_no_task() {
             ..Random::new(seed)
         };
         let extent = tidegate_sim::WorkSpan::of(&dag);
-        let job = alone(&settings, dag, whole(&settings));
+        let job = alone(&settings, dag);
         let counters = &job.counters;
         assert_eq!(
             (counters.tasks, job.work, job.span),
@@ -143,11 +129,7 @@ fn random_allotments_lose_no_task() {
 fn greedy_bound_uses_given_processors() {
     for (allotments, most) in [("0ms:3", 3.0), ("0ms:8,1ms:2", 2.0), ("random:100us", 8.0)] {
         let settings = given(allotments, greedy(8));
-        let jobs = [Job {
-            dag: Phases(vec![(4_000, 10 * US), (4_000, 10 * US)]),
-            arrives: 0,
-            width: whole(&settings),
-        }];
+        let jobs = [whole(Phases(vec![(4_000, 10 * US); 2]), &settings)];
         let outcome = run(&settings, &jobs).unwrap();
         let job = &outcome.jobs[0];
         assert!(job.trimmed_allotment < most + 0.2, "{job:?}");
@@ -164,11 +146,7 @@ fn greedy_bound_uses_given_processors() {
 #[test]
 fn what_cannot_be_given_is_refused() {
     let refused = |settings: Settings| {
-        let job = Job {
-            dag: Phases(vec![(1, 1)]),
-            arrives: 0,
-            width: whole(&settings),
-        };
+        let job = whole(Phases(vec![(1, 1)]), &settings);
         run(&settings, &[job]).unwrap_err().to_string()
     };
     let text = refused(given("0ms:9", Settings::new(8)));

@@ -1,7 +1,7 @@
 //! Checks that every run stays within its theoretical bounds, and that a broken scheduler exceeds
 //! them.
 
-use crate::support::{self, Phases, Random, whole};
+use crate::support::{self, Phases, Random, alone, desired, job, only, whole, with_memory};
 use std::collections::BTreeMap;
 use tidegate_policy::{DesirePolicy, MemoryPolicy, Rng};
 use tidegate_sim::bounds::{bounds, greedy, memory, stealing_time, waste};
@@ -78,13 +78,9 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
         return vec![whole(dag(), settings)];
     }
     let rule = DesirePolicy::names()[dag().seed as usize % DesirePolicy::names().len()];
-    let width = Width::Desired(rule.parse().unwrap());
+    let width = desired(rule);
     (0..count)
-        .map(|_| Job {
-            dag: dag(),
-            arrives: dag().seed % 100_000,
-            width,
-        })
+        .map(|_| job(dag(), dag().seed % 100_000, width))
         .collect()
 }
 
@@ -146,12 +142,7 @@ fn random_runs_keep_all_bounds() {
 
 /// Runs a wide dag with these settings.
 fn on(settings: &Settings, width: Width) -> JobOutcome {
-    let job = Job {
-        dag: Phases(vec![(5_000, 10_000); 4]),
-        arrives: 0,
-        width,
-    };
-    run(settings, &[job]).unwrap().jobs.remove(0)
+    only(settings, job(Phases(vec![(5_000, 10_000); 4]), 0, width))
 }
 
 fn free(idle: &str, steal: &str) -> Settings {
@@ -167,7 +158,7 @@ fn free(idle: &str, steal: &str) -> Settings {
 fn sleepers_beside_work_break_greedy_bound() {
     let sleepy = free("linear:min=50ms,max=200ms", "one");
     let eager = free("elastic:search=0us", "one");
-    for width in [Width::Fixed(16), Width::Desired("wsap".parse().unwrap())] {
+    for width in [Width::Fixed(16), desired("wsap")] {
         let (lazy, bound) = (greedy(&on(&sleepy, width)), greedy(&on(&eager, width)));
         assert!(bound.holds(), "{width:?}: {bound:?}");
         assert!(!lazy.holds(), "{width:?}: {lazy:?}");
@@ -181,11 +172,7 @@ fn trimmed_bound_survives_useless_processors() {
         allot: "equi".parse().unwrap(),
         ..free("elastic:search=0us", "one")
     };
-    let job = |phases: &[(u64, u64)]| Job {
-        dag: Phases(phases.to_vec()),
-        arrives: 0,
-        width: Width::Desired("instantaneous".parse().unwrap()),
-    };
+    let job = |phases: &[(u64, u64)]| job(Phases(phases.to_vec()), 0, desired("instantaneous"));
     // The job shares the machine with fifteen other jobs for a cycle. When they have ended, it has
     // all processors but only a serial task left.
     let mut jobs = vec![job(&[(110, 1_000), (1, 95_000)])];
@@ -226,17 +213,10 @@ fn hoarding_sleepers_break_memory_bounds() {
         ..Random::new(2)
     };
     let extent = WorkSpan::with_k(&dag, 1);
-    let sleepy = Settings {
-        memory: "hybrid:alpha=1,beta=0".parse().unwrap(),
-        ..Settings::new(1)
-    };
-    let (job, _) = support::alone(&sleepy, dag);
+    let job = alone(&with_memory(1, "hybrid:alpha=1,beta=0"), dag);
     let budget = format!("budget:bytes={0},serial={0}", extent.peak_bytes);
     for policy in ["none", &budget] {
-        let claims = Settings {
-            memory: policy.parse().unwrap(),
-            ..Settings::new(1)
-        };
+        let claims = with_memory(1, policy);
         let bound = claimed(&claims, &job, &extent);
         assert!(!bound.holds(), "{policy}: {bound:?}");
     }
@@ -274,19 +254,10 @@ impl Dag for Wide {
 #[test]
 fn hoarding_sleepers_break_depth_first_bounds() {
     let dag = || Wide(1_000, 1 << 20);
-    let peak = |memory: &str| {
-        let settings = Settings {
-            memory: memory.parse().unwrap(),
-            ..Settings::new(1)
-        };
-        support::alone(&settings, dag()).0
-    };
+    let peak = |memory| alone(&with_memory(1, memory), dag());
     let extent = WorkSpan::with_k(&dag(), 1_024);
     for policy in ["depth-first:k=1KiB", "dfdeques:k=1KiB"] {
-        let claims = Settings {
-            memory: policy.parse().unwrap(),
-            ..Settings::new(1)
-        };
+        let claims = with_memory(1, policy);
         let bound = |memory| claimed(&claims, &peak(memory), &extent);
         let (right, wrong) = (bound(policy), bound("hybrid:alpha=1,beta=0"));
         assert!(right.holds() && right.can_fail(), "{policy}: {right:?}");
@@ -301,12 +272,7 @@ fn parking_wastes_less_than_retrying() {
             idle: idle.parse().unwrap(),
             ..Settings::new(16)
         };
-        let serial = Job {
-            dag: Phases(vec![(1, 10_000_000)]),
-            arrives: 0,
-            width: Width::Fixed(16),
-        };
-        waste(&settings, &run(&settings, &[serial]).unwrap().jobs[0])
+        waste(&settings, &alone(&settings, Phases(vec![(1, 10_000_000)])))
     };
     let (parks, never) = (wasted("elastic"), wasted("none"));
     assert!(

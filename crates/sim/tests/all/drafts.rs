@@ -1,10 +1,10 @@
 //! Tasks that wait for tasks they did not start. No task begins early, all tasks run, and a task
 //! that can never begin ends the run with an error.
 
-use crate::support::{alone, greedy, whole};
+use crate::support::{alone, desired, greedy, job, whole, with_memory};
 use std::cell::RefCell;
 use tidegate_policy::{Nanos, Rng};
-use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, WorkSpan, run};
+use tidegate_sim::{Dag, Draft, Place, Settings, Step, Width, WorkSpan, run};
 
 /// A random graph of tasks in groups. Each task is a draft, and its edges may lead to any later
 /// task.
@@ -140,8 +140,7 @@ fn tasks_wait_for_their_releases() {
                     seed,
                     ..Settings::new(processors)
                 };
-                let outcome = run(&settings, &[whole(Graph::new(seed), &settings)]).unwrap();
-                let job = &outcome.jobs[0];
+                let job = alone(&settings, Graph::new(seed));
                 let found = (job.counters.tasks, job.work, job.span);
                 assert_eq!(found, (extent.tasks, extent.work, extent.span), "{seed}");
             }
@@ -154,7 +153,7 @@ fn tasks_wait_for_their_releases() {
 fn costless_graph_keeps_greedy_bound() {
     for seed in 0..60 {
         for processors in [2, 5, 64] {
-            let (job, _) = alone(&greedy(processors), Graph::new(seed));
+            let job = alone(&greedy(processors), Graph::new(seed));
             assert!(job.time() <= job.work / processors as u64 + job.span);
         }
     }
@@ -166,11 +165,7 @@ fn jobs_with_desires_run_graphs_too() {
         cycle: 100_000,
         ..Settings::new(8)
     };
-    let jobs = [1, 2, 3].map(|seed| Job {
-        dag: Graph::new(seed),
-        arrives: seed * 1_000,
-        width: Width::Desired("wsap".parse().unwrap()),
-    });
+    let jobs = [1, 2, 3].map(|seed| job(Graph::new(seed), seed * 1_000, desired("wsap")));
     let outcome = run(&settings, &jobs).unwrap();
     for (job, ran) in jobs.iter().zip(&outcome.jobs) {
         assert_eq!(ran.counters.tasks, WorkSpan::of(&job.dag).tasks);
@@ -181,7 +176,7 @@ fn jobs_with_desires_run_graphs_too() {
 #[test]
 fn unreleased_tasks_end_with_error() {
     for idle in ["elastic", "yield", "linear", "none"] {
-        for width in [Width::Fixed(4), Width::Desired("wsap".parse().unwrap())] {
+        for width in [Width::Fixed(4), desired("wsap")] {
             let mut graph = Graph::new(3);
             graph.before[7] += 1;
             let settings = Settings {
@@ -189,11 +184,7 @@ fn unreleased_tasks_end_with_error() {
                 cycle: 100_000,
                 ..Settings::new(4)
             };
-            let job = Job {
-                dag: graph,
-                arrives: 0,
-                width,
-            };
+            let job = job(graph, 0, width);
             let error = run(&settings, &[job]).unwrap_err().to_string();
             assert!(error.starts_with("job 0 never releases all of its drafts; "));
         }
@@ -203,10 +194,7 @@ fn unreleased_tasks_end_with_error() {
 #[test]
 fn memory_orders_reject_pending_tasks() {
     for memory in ["depth-first", "dfdeques", "budget:bytes=10,serial=10"] {
-        let settings = Settings {
-            memory: memory.parse().unwrap(),
-            ..Settings::new(4)
-        };
+        let settings = with_memory(4, memory);
         let error = run(&settings, &[whole(Graph::new(3), &settings)]).unwrap_err();
         let text = error.to_string();
         assert!(text.ends_with("expected none or hybrid"), "{text}");

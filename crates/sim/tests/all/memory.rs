@@ -1,11 +1,9 @@
 //! Under every policy, tasks that declare memory run to their end and stay within the policy's
 //! bound.
 
-use crate::support::{Random, alone, whole};
+use crate::support::{Random, alone, desired, job, whole};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
-use tidegate_sim::{
-    Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run, run_telling,
-};
+use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step, WorkSpan, run, run_telling};
 use tidegate_testkit::soak;
 
 fn dag(seed: u64, rests: bool) -> Random {
@@ -22,7 +20,7 @@ fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
         memory: memory.parse::<MemoryPolicy>().unwrap(),
         ..Settings::new(processors)
     };
-    alone(&settings, dag(seed, rests)).0
+    alone(&settings, dag(seed, rests))
 }
 
 #[test]
@@ -130,7 +128,7 @@ mod hybrid {
     #[test]
     fn sleepers_wait_for_their_own_processor() {
         for idle in ["elastic", "none", "yield", "linear"] {
-            let (job, _) = alone(&settings(idle), Pair);
+            let job = alone(&settings(idle), Pair);
             assert_eq!(job.counters.sleeps, 1, "{idle}");
             assert!(job.time() >= 2 * WORK, "{idle}: {}", job.time());
         }
@@ -146,11 +144,8 @@ mod hybrid {
                 cycle: 100_000,
                 ..Settings::new(8)
             };
-            let jobs = [seed, seed + 1].map(|seed| Job {
-                dag: dag(seed, seed % 2 == 1),
-                arrives: 0,
-                width: Width::Desired("instantaneous".parse().unwrap()),
-            });
+            let jobs = [seed, seed + 1]
+                .map(|seed| job(dag(seed, seed % 2 == 1), 0, desired("instantaneous")));
             let mut tell = |events, _| panic!("seed {seed}: still running after {events} events");
             let outcome = run_telling(&settings, &jobs, &mut tell).unwrap();
             for (job, outcome) in jobs.iter().zip(outcome.jobs) {

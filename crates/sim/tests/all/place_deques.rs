@@ -1,8 +1,8 @@
 //! Places whose workers share a deque.
 
-use crate::support::{Phases, Random, alone, whole};
+use crate::support::{Phases, Random, alone, desired, job, whole};
 use tidegate_policy::{Nanos, PlaceTree};
-use tidegate_sim::{Costs, Dag, Deques, Job, Settings, Step, Width, WorkSpan, run_telling};
+use tidegate_sim::{Costs, Dag, Deques, Settings, Step, Width, WorkSpan, run_telling};
 
 /// Returns a machine whose places have two workers each.
 fn pairs(workers: usize) -> Settings {
@@ -95,9 +95,9 @@ fn neighbours_take_youngest_thieves_oldest() {
 #[test]
 fn worker_never_robs_its_place() {
     let settings = pairs(2);
-    let (job, _) = alone(&settings, Phases(vec![(100, 10_000)]));
+    let job = alone(&settings, Phases(vec![(100, 10_000)]));
     assert_eq!(job.counters.attempts, 0);
-    let (job, _) = alone(&pairs(4), Phases(vec![(100, 10_000)]));
+    let job = alone(&pairs(4), Phases(vec![(100, 10_000)]));
     assert!(job.counters.steals > 0);
 }
 
@@ -114,7 +114,7 @@ fn every_task_runs_under_all_rules() {
         let victim = ["random", "round-robin", "hierarchical"][seed as usize / 3 % 3];
         let width = match seed % 2 {
             0 => Width::Fixed(8),
-            _ => Width::Desired("instantaneous".parse().unwrap()),
+            _ => desired("instantaneous"),
         };
         let settings = Settings {
             seed,
@@ -125,11 +125,7 @@ fn every_task_runs_under_all_rules() {
             pinned: seed % 2 == 0,
             ..pairs(8)
         };
-        let jobs = [seed, seed + 1].map(|seed| Job {
-            dag: dag(seed),
-            arrives: 0,
-            width,
-        });
+        let jobs = [seed, seed + 1].map(|seed| job(dag(seed), 0, width));
         let mut tell = |events, _| panic!("seed {seed}: still running after {events} events");
         let outcome = run_telling(&settings, &jobs, &mut tell).unwrap();
         for (job, outcome) in jobs.iter().zip(outcome.jobs) {

@@ -1,10 +1,9 @@
 //! Tasks that are put into places run there first, and every task runs. Loading data that a place's
 //! cache does not hold takes time.
 
+use crate::support::alone;
 use tidegate_policy::PlaceTree;
-use tidegate_sim::{
-    Costs, Dag, Draft, Job, JobOutcome, Place, Put, Settings, Step, Touch, Width, run,
-};
+use tidegate_sim::{Costs, Dag, Draft, Place, Put, Settings, Step, Touch};
 
 /// Rounds of tasks. Each task is put into a place and has its own data, which it touches before it
 /// works. A round is drafted when the previous round has ended.
@@ -82,15 +81,6 @@ fn machine(cache: u64) -> Settings {
     }
 }
 
-fn outcome(settings: &Settings, dag: Rounds) -> JobOutcome {
-    let job = Job {
-        dag,
-        arrives: 0,
-        width: Width::Fixed(settings.processors),
-    };
-    run(settings, &[job]).unwrap().jobs.remove(0)
-}
-
 fn rounds(rounds: u32, puts: impl IntoIterator<Item = Option<Put>>) -> Rounds {
     Rounds {
         rounds,
@@ -103,29 +93,29 @@ fn rounds(rounds: u32, puts: impl IntoIterator<Item = Option<Put>>) -> Rounds {
 fn placed_tasks_find_their_data() {
     // Each place gets four tasks per round, as many as it has workers.
     let evenly = || (0..8).map(|number| put(number % 2, 0));
-    let job = outcome(&machine(8 << 20), rounds(20, evenly()));
+    let job = alone(&machine(8 << 20), rounds(20, evenly()));
     assert_eq!(job.counters.touched_bytes, 160 << 20);
     assert_eq!(job.counters.missed_bytes, 8 << 20);
     assert_eq!(job.counters.steals, 0);
     // Tasks that are not put into a place run anywhere.
-    let job = outcome(&machine(8 << 20), rounds(20, vec![None; 8]));
+    let job = alone(&machine(8 << 20), rounds(20, vec![None; 8]));
     assert!(job.counters.missed_bytes > 8 << 20, "{:?}", job.counters);
 }
 
 #[test]
 fn cache_misses_cost_time_and_work() {
     let settings = machine(1 << 19);
-    let job = outcome(&settings, rounds(3, [put(0, 0)]));
+    let job = alone(&settings, rounds(3, [put(0, 0)]));
     let each = settings.costs.miss * 1_024;
     assert_eq!(job.counters.missed_bytes, 3 << 20);
     assert_eq!((job.work, job.span), (3 * (WORK + each), 3 * (WORK + each)));
-    let job = outcome(&machine(0), rounds(3, [put(0, 0)]));
+    let job = alone(&machine(0), rounds(3, [put(0, 0)]));
     assert_eq!((job.counters.missed_bytes, job.work), (0, 3 * WORK));
 }
 
 #[test]
 fn workers_help_an_overloaded_place() {
-    let job = outcome(&machine(0), rounds(1, vec![put(1, 0); 80]));
+    let job = alone(&machine(0), rounds(1, vec![put(1, 0); 80]));
     let even = job.work / 8;
     assert!(job.time() < even + even / 4, "{} of {even}", job.time());
 }
@@ -141,7 +131,7 @@ fn placed_task_wakes_sleeping_worker() {
         },
         ..machine(0)
     };
-    let job = outcome(&settings, rounds(50, [put(1, 0)]));
+    let job = alone(&settings, rounds(50, [put(1, 0)]));
     // If a worker of the other place had run one of the tasks, the cache of that place would have
     // missed the data as well.
     assert_eq!(job.counters.missed_bytes, 1 << 20);
@@ -158,6 +148,6 @@ fn place_numbers_wrap_around() {
 #[test]
 fn placed_run_repeats_with_seed() {
     let random = || rounds(10, (0..64).map(|number| put(number / 3 % 2, number)));
-    let once = outcome(&machine(4 << 20), random());
-    assert_eq!(outcome(&machine(4 << 20), random()), once);
+    let once = alone(&machine(4 << 20), random());
+    assert_eq!(alone(&machine(4 << 20), random()), once);
 }

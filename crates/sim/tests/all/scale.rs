@@ -1,7 +1,8 @@
 //! Large machines and long runs need memory only for the tasks in progress.
 
+use crate::support::alone;
 use tidegate_policy::PlaceTree;
-use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
+use tidegate_sim::{Dag, Draft, Place, Settings, Step};
 use tidegate_testkit::soak;
 
 /// The limit on the process's peak memory, in bytes. A soak runs ten million tasks of each kind, so
@@ -109,13 +110,7 @@ fn tasks<D: Dag>(dag: D) -> u64 {
         places: PlaceTree::from_groups(PROCESSORS, &groups).unwrap(),
         ..Settings::new(PROCESSORS)
     };
-    let job = Job {
-        dag,
-        arrives: 0,
-        width: Width::Fixed(PROCESSORS),
-    };
-    let outcome = run(&settings, &[job]).unwrap();
-    outcome.jobs[0].counters.tasks
+    alone(&settings, dag).counters.tasks
 }
 
 #[test]

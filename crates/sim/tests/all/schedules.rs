@@ -1,10 +1,8 @@
 //! Properties of every schedule.
 
-use crate::support::{Phases, Random, alone, greedy, whole};
+use crate::support::{Phases, Random, alone, desired, greedy, job, whole};
 use tidegate_policy::StealAmount;
-use tidegate_sim::{
-    Dag, Job, JobOutcome, Outcome, Settings, Step, Width, WorkSpan, run, run_telling,
-};
+use tidegate_sim::{Dag, JobOutcome, Outcome, Settings, Step, Width, WorkSpan, run, run_telling};
 
 const DAGS: u64 = 40;
 
@@ -14,7 +12,7 @@ fn single_costless_processor_takes_work() {
     let mut tasks = 0;
     for seed in 0..DAGS {
         let extent = WorkSpan::of(&Random::new(seed));
-        let (job, _) = alone(&greedy(1), Random::new(seed));
+        let job = alone(&greedy(1), Random::new(seed));
         assert_eq!((job.time(), job.work), (extent.work, extent.work));
         assert_eq!((job.span, job.depth), (extent.span, extent.depth));
         tasks += extent.tasks;
@@ -27,7 +25,7 @@ fn work_conserving_run_keeps_greedy_bound() {
     for seed in 0..DAGS {
         let extent = WorkSpan::of(&Random::new(seed));
         for processors in [2, 3, 8, 64] {
-            let (job, _) = alone(&greedy(processors), Random::new(seed));
+            let job = alone(&greedy(processors), Random::new(seed));
             let bound = extent.work / processors as u64 + extent.span;
             assert!(job.time() <= bound, "{seed} on {processors}");
             assert!(job.time() >= extent.span.max(extent.work / processors as u64));
@@ -69,7 +67,7 @@ fn tasks_and_attempts_count_once() {
     for settings in machines() {
         for seed in 0..DAGS / 10 {
             for rests in [false, true] {
-                for width in [Width::Fixed(6), Width::Desired("wsap".parse().unwrap())] {
+                for width in [Width::Fixed(6), desired("wsap")] {
                     let dag = Random {
                         rests,
                         ..Random::new(seed)
@@ -83,12 +81,7 @@ fn tasks_and_attempts_count_once() {
 
 fn check(settings: &Settings, dag: Random, width: Width) {
     let extent = WorkSpan::of(&dag);
-    let job = Job {
-        dag,
-        arrives: 0,
-        width,
-    };
-    let jobs = [job];
+    let jobs = [job(dag, 0, width)];
     let outcome = run(settings, &jobs).unwrap();
     let JobOutcome {
         counters,
@@ -151,7 +144,7 @@ impl Dag for Disk {
 
 #[test]
 fn resting_task_frees_its_processor() {
-    let (job, _) = alone(&greedy(1), Disk);
+    let job = alone(&greedy(1), Disk);
     assert_eq!((job.work, job.span, job.time()), (2_000, 11_000, 11_000));
 }
 
@@ -162,7 +155,7 @@ fn steal_size_follows_its_rule() {
             steal,
             ..Settings::new(4)
         };
-        let (job, _) = alone(&settings, Random::new(5));
+        let job = alone(&settings, Random::new(5));
         let counters = job.counters;
         assert!(counters.steals > 0);
         assert!(tasks.contains(&(counters.stolen_tasks / counters.steals)));
@@ -172,14 +165,14 @@ fn steal_size_follows_its_rule() {
 
 #[test]
 fn remaining_loop_is_one_task() {
-    let (job, _) = alone(&Settings::new(8), Phases(vec![(64, 50_000)]));
+    let job = alone(&Settings::new(8), Phases(vec![(64, 50_000)]));
     assert_eq!(job.counters.stolen_tasks, job.counters.steals);
     assert!(job.counters.lengths_seen <= job.counters.attempts);
 }
 
 #[test]
 fn idle_workers_are_counted_asleep() {
-    let (job, _) = alone(&Settings::new(4), Phases(vec![(1, 10_000_000)]));
+    let job = alone(&Settings::new(4), Phases(vec![(1, 10_000_000)]));
     let asleep = job.counters.asleep as f64 / (3.0 * job.time() as f64);
     assert!(asleep > 0.97, "{asleep}");
 }
@@ -187,12 +180,7 @@ fn idle_workers_are_counted_asleep() {
 #[test]
 fn impossible_runs_name_allowed_values() {
     let refusal = |settings: &Settings, width| {
-        let dag = Phases(vec![]);
-        let job = Job {
-            dag,
-            arrives: 0,
-            width,
-        };
+        let job = job(Phases(vec![]), 0, width);
         run(settings, &[job]).unwrap_err().to_string()
     };
     let none = refusal(&Settings::new(0), Width::Fixed(1));
@@ -243,11 +231,7 @@ impl Dag for Serial {
 
 /// Runs four jobs on four processors, with four workers each and this idle policy.
 fn four_serial_jobs(idle: &str) -> Outcome {
-    let jobs = [(); 4].map(|()| Job {
-        dag: Serial,
-        arrives: 0,
-        width: Width::Fixed(4),
-    });
+    let jobs = [(); 4].map(|()| job(Serial, 0, Width::Fixed(4)));
     let settings = Settings {
         idle: idle.parse().unwrap(),
         ..Settings::new(4)
@@ -257,11 +241,7 @@ fn four_serial_jobs(idle: &str) -> Outcome {
 
 #[test]
 fn pinned_workers_alternate_on_their_processor() {
-    let jobs = [(); 2].map(|()| Job {
-        dag: Serial,
-        arrives: 0,
-        width: Width::Fixed(2),
-    });
+    let jobs = [(); 2].map(|()| job(Serial, 0, Width::Fixed(2)));
     let ends = [false, true].map(|pinned| {
         let settings = Settings {
             pinned,
@@ -284,11 +264,7 @@ fn pinned_workers_refuse_desires() {
         pinned: true,
         ..Settings::new(2)
     };
-    let job = Job {
-        dag: Serial,
-        arrives: 0,
-        width: Width::Desired("steady".parse().unwrap()),
-    };
+    let job = job(Serial, 0, desired("steady"));
     let refused = run(&settings, &[job]).unwrap_err().to_string();
     assert!(
         refused.ends_with("a fixed number of processors"),

@@ -1,22 +1,10 @@
 //! Several jobs on one machine.
 
-use crate::support::{Phases, Random, greedy};
+use crate::support::{Phases, Random, desired, greedy, job, only};
 use tidegate_policy::DesirePolicy;
-use tidegate_sim::{Allot, Costs, Job, JobOutcome, Nanos, Outcome, Settings, Width, WorkSpan, run};
+use tidegate_sim::{Allot, Costs, JobOutcome, Nanos, Outcome, Settings, Width, WorkSpan, run};
 
 const MS: Nanos = 1_000_000;
-
-fn desire(text: &str) -> Width {
-    Width::Desired(text.parse().unwrap())
-}
-
-fn job<D>(dag: D, arrives: Nanos, width: Width) -> Job<D> {
-    Job {
-        dag,
-        arrives,
-        width,
-    }
-}
 
 /// Returns the shortest time in which the machine can do the jobs' work.
 fn least(outcome: &Outcome, processors: usize) -> Nanos {
@@ -44,7 +32,7 @@ fn changing_jobs_finish_every_task() {
                             levels: 4,
                             ..Random::new(100 + seed)
                         };
-                        job(dag, seed * MS / 5, desire(rule))
+                        job(dag, seed * MS / 5, desired(rule))
                     })
                     .collect();
                 let outcome = run(&settings, &jobs).unwrap();
@@ -82,8 +70,8 @@ fn excess_jobs_share_in_slices() {
 #[test]
 fn later_job_gets_its_half() {
     let settings = Settings::new(16);
-    let first = job(Phases(vec![(3_200, MS)]), 0, desire("wsap"));
-    let second = job(Phases(vec![(400, MS)]), 100 * MS, desire("wsap"));
+    let first = job(Phases(vec![(3_200, MS)]), 0, desired("wsap"));
+    let second = job(Phases(vec![(400, MS)]), 100 * MS, desired("wsap"));
     let outcome = run(&settings, &[first, second]).unwrap();
     let [first, second] = &outcome.jobs[..] else {
         panic!("two jobs");
@@ -98,7 +86,7 @@ fn later_job_gets_its_half() {
 #[test]
 fn long_tasks_keep_the_machine_busy() {
     // Two jobs of long tasks: the first has all processors when the second arrives.
-    let long = |arrives| job(Phases(vec![(64, 40 * MS)]), arrives, desire("steady"));
+    let long = |arrives| job(Phases(vec![(64, 40 * MS)]), arrives, desired("steady"));
     let settings = Settings::new(8);
     let outcome = run(&settings, &[long(0), long(50 * MS)]).unwrap();
     for job in &outcome.jobs {
@@ -111,9 +99,8 @@ fn long_tasks_keep_the_machine_busy() {
 #[test]
 fn workless_job_never_gets_everything() {
     let settings = Settings::new(16);
-    let serial = job(Phases(vec![(1, 500 * MS)]), 0, desire("wsap"));
-    let outcome = run(&settings, &[serial]).unwrap();
-    let job = &outcome.jobs[0];
+    let serial = job(Phases(vec![(1, 500 * MS)]), 0, desired("wsap"));
+    let job = only(&settings, serial);
     assert_eq!(job.all_processors, None);
     assert!(job.mean_allotment < 4.0, "{}", job.mean_allotment);
 }
@@ -121,7 +108,7 @@ fn workless_job_never_gets_everything() {
 #[test]
 fn limit_overrides_the_desire() {
     let settings = Settings::new(16);
-    let rule = desire("wsap").desire().copied().unwrap();
+    let rule = desired("wsap").desire().copied().unwrap();
     let limited = job(Phases(vec![(640, MS)]), 0, Width::Limited(rule, 4));
     let outcome = run(&settings, &[limited.clone(), limited]).unwrap();
     for job in &outcome.jobs {
@@ -143,8 +130,8 @@ fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
         },
         ..Settings::new(4)
     };
-    let wide = job(Phases(vec![(400, 10 * MS)]), 0, desire("wsap"));
-    run(&settings, &[wide]).unwrap().jobs.remove(0)
+    let wide = job(Phases(vec![(400, 10 * MS)]), 0, desired("wsap"));
+    only(&settings, wide)
 }
 
 /// This is the trade-off in figures 7-2 and 7-5 of Sen 2004.
@@ -163,11 +150,10 @@ fn cycle_length_is_a_trade_off() {
 /// An estimate on a free processor holds up no worker.
 #[test]
 fn estimate_may_use_a_free_processor() {
-    let rule = desire("wsap").desire().copied().unwrap();
+    let rule = desired("wsap").desire().copied().unwrap();
     let held_up = |processors| {
         let serial = job(Phases(vec![(1, 100 * MS)]), 0, Width::Limited(rule, 1));
-        let done = run(&Settings::new(processors), &[serial]).unwrap();
-        done.jobs[0].counters.held_up
+        only(&Settings::new(processors), serial).counters.held_up
     };
     assert_eq!(held_up(2), 0);
     // The job runs for twenty cycles of 5 ms, and the last cycle ends with the job.
@@ -175,7 +161,7 @@ fn estimate_may_use_a_free_processor() {
     let fixed = || job(Phases(vec![(1, 100 * MS)]), 0, Width::Fixed(1));
     let done = run(
         &Settings::new(1),
-        &[fixed(), job(Phases(vec![(1, MS)]), 0, desire("wsap"))],
+        &[fixed(), job(Phases(vec![(1, MS)]), 0, desired("wsap"))],
     );
     assert_eq!(
         done.unwrap().jobs[0].counters.held_up,
@@ -194,7 +180,7 @@ fn jobs_finish_despite_costly_estimates() {
         },
         ..Settings::new(1)
     };
-    let one = || job(Phases(vec![(1, 10 * MS)]), 0, desire("wsap"));
+    let one = || job(Phases(vec![(1, 10 * MS)]), 0, desired("wsap"));
     let outcome = run(&settings, &[one(), one(), one()]).unwrap();
     assert!(outcome.end() < 3 * 3 * 10 * MS, "{}", outcome.end());
 }

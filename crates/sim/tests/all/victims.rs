@@ -11,7 +11,7 @@ fn short_tasks(settings: Settings) -> JobOutcome {
         victim: "random".parse().unwrap(),
         ..settings
     };
-    alone(&settings, Phases(vec![(1_000, 200)])).0
+    alone(&settings, Phases(vec![(1_000, 200)]))
 }
 
 mod looks {
@@ -98,7 +98,7 @@ mod unwinding {
             costs,
             ..Settings::new(2)
         };
-        let job = alone(&settings, Stack).0;
+        let job = alone(&settings, Stack);
         (job.counters.stolen_tasks, job.time())
     }
 

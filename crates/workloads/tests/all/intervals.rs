@@ -53,15 +53,7 @@ fn interval_programs_verify_on_every_queue() {
 #[test]
 fn kernels_verify_with_any_piece_count() {
     let pool = pool(2, QueueKind::Split);
-    for name in [
-        "crypt",
-        "lufact",
-        "moldyn",
-        "montecarlo",
-        "raytracer",
-        "series",
-        "sor",
-    ] {
+    for name in "crypt lufact moldyn montecarlo raytracer series sor".split(' ') {
         for pieces in ["1", "2", "33"] {
             right_on(&pool, name, &[("pieces", pieces)]);
         }

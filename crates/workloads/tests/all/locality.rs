@@ -4,7 +4,7 @@
 use tidegate_workloads::locality::Locality;
 use tidegate_workloads::{On, Runtime, Size, Threads, Tidegate, find};
 
-use crate::support::{given, is_right, refusal, trial};
+use crate::support::{assert_refused, given, is_right, trial};
 
 const PROGRAMS: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
@@ -64,43 +64,18 @@ fn unused_hints_are_rejected() {
         assert_eq!(told(name, "ignorant", On::Threads(&threads)), "");
         assert_eq!(told(name, "best", On::Tidegate(&one)), "");
         let few = told(name, "worst", On::Tidegate(&one));
-        assert!(
-            few.contains("requires 2 places, but this pool has 1"),
-            "{few}"
-        );
+        let needs = "requires 2 places, but this pool has 1";
+        assert!(few.contains(needs), "{few}");
     }
 }
 
 #[test]
 fn incompatible_parameters_name_allowed_values() {
-    for (name, wrong, told) in [
-        (
-            "mergesort",
-            [("sorters", "3")],
-            "invalid value 3 for sorters: expected a power of two",
-        ),
-        (
-            "blockmatmul",
-            [("n", "100")],
-            "invalid value 100 for n: expected block, which is 8, times a power of two",
-        ),
-        (
-            "blockmatmul",
-            [("n", "4")],
-            "invalid value 4 for n: expected block",
-        ),
-        (
-            "cachestress",
-            [("arrays", "0")],
-            "invalid value \"0\" for arrays: expected an integer from 1",
-        ),
-        (
-            "cachestress",
-            [("locality", "near")],
-            "expected one of best, ignorant, random, worst",
-        ),
-    ] {
-        let refusal = refusal(name, &wrong).to_string();
-        assert!(refusal.contains(told), "{refusal}");
-    }
+    assert_refused(&[
+        "mergesort sorters 3 invalid value 3 for sorters: expected a power of two",
+        "blockmatmul n 100 invalid value 100 for n: expected block, which is 8, times a power of two",
+        "blockmatmul n 4 invalid value 4 for n: expected block",
+        "cachestress arrays 0 invalid value \"0\" for arrays: expected an integer from 1",
+        "cachestress locality near expected one of best, ignorant, random, worst",
+    ]);
 }

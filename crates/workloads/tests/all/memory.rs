@@ -15,7 +15,7 @@ use tidegate_workloads::{
     Counted, Given, On, Runtime, Size, Threads, Tidegate, Trial, find_simulated,
 };
 
-use crate::support::{Named, given, is_right, refusal, trial};
+use crate::support::{Named, assert_refused, given, is_right, trial};
 use tidegate_testkit::is_alone;
 
 const PROGRAMS: [&str; 6] = [
@@ -148,26 +148,11 @@ fn serial_peak_follows_from_parameters() {
 
 #[test]
 fn impossible_parameters_name_allowed_values() {
-    for (name, wrong, told) in [
-        (
-            "nested",
-            [("width", "12")],
-            "invalid value 12 for width: expected a multiple of 8",
-        ),
-        (
-            "matmul",
-            [("n", "24")],
-            "invalid value 24 for n: expected a power of two",
-        ),
-        (
-            "strassen",
-            [("n", "0")],
-            "invalid value \"0\" for n: expected an integer from 1",
-        ),
-    ] {
-        let refusal = refusal(name, &wrong).to_string();
-        assert!(refusal.contains(told), "{refusal}");
-    }
+    assert_refused(&[
+        "nested width 12 invalid value 12 for width: expected a multiple of 8",
+        "matmul n 24 invalid value 24 for n: expected a power of two",
+        "strassen n 0 invalid value \"0\" for n: expected an integer from 1",
+    ]);
 }
 
 #[test]

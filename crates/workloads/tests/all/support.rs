@@ -1,6 +1,6 @@
 //! Builds parameters and prepares programs for tests.
 
-use tidegate_workloads::{Given, On, ParameterError, Size, Trial, find};
+use tidegate_workloads::{Given, On, Size, Trial, find};
 
 /// The names and values of parameters.
 pub type Named<'a> = [(&'a str, &'a str)];
@@ -32,7 +32,15 @@ pub fn is_right(trial: &mut dyn Trial, on: On<'_>) {
     assert_eq!(check.wrong, 0, "{name} on {}: {parameters:?}", on.name());
 }
 
-/// Returns the error that a program reports for these parameters.
-pub fn refusal(program: &str, wrong: &Named<'_>) -> ParameterError {
-    find(program, Size::Tiny, &given(wrong)).err().unwrap()
+/// Checks that each program rejects a parameter. A line has the program, the parameter, its value,
+/// and what the error says.
+pub fn assert_refused(lines: &[&str]) {
+    for line in lines {
+        let [program, name, value, told] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
+            panic!("four parts: {line}");
+        };
+        let error = find(program, Size::Tiny, &given(&[(name, value)])).err();
+        let error = error.unwrap().to_string();
+        assert!(error.contains(told), "{error}");
+    }
 }

@@ -32,6 +32,11 @@ pub fn complaint(command: &mut Command, code: i32) -> String {
     text
 }
 
+#[track_caller]
+pub fn assert_contains(text: &str, parts: &[&str]) {
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+}
+
 /// Returns the keys of an object in their order.
 pub fn keys(value: &Value) -> Vec<&str> {
     let object = value.as_object().expect("an object");

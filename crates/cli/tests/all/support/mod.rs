@@ -22,6 +22,12 @@ pub fn tidegate(arguments: &str) -> Command {
     )
 }
 
+/// Runs the command, which must succeed and print nothing to standard error, and returns its output.
+pub fn text(command: &mut Command) -> String {
+    let output = command.assert().success().stderr("").get_output().clone();
+    String::from_utf8(output.stdout).expect("standard output is text")
+}
+
 /// Like `tidegate`, but with a topology file from `tests/topologies`.
 pub fn with_topology(arguments: &str, name: &str) -> Command {
     let mut command = tidegate(arguments);

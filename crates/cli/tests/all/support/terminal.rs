@@ -30,6 +30,11 @@ pub struct Shell {
 }
 
 impl Shell {
+    /// Like `start`, but returns `None`, with a message, if there is no `bash`.
+    pub fn start_for_bash() -> Option<Self> {
+        (!is_without_bash()).then(Self::start)
+    }
+
     pub fn start() -> Self {
         let mut shell = Self::of("sh", &["-i"]);
         shell.wait_for(PROMPT);
@@ -99,6 +104,14 @@ impl Shell {
                 Err(_) => panic!("{text:?} is missing in {:?}", self.seen),
             }
         }
+    }
+
+    /// Waits until words in angle brackets are printed, and returns them.
+    pub fn words<const COUNT: usize>(&mut self) -> [String; COUNT] {
+        self.wait_for("<");
+        let text = self.wait_for(">").replace('>', "");
+        let words: Vec<_> = text.split(' ').map(str::to_owned).collect();
+        words.try_into().expect("as many words")
     }
 
     /// Lets the shell print the exit code of the last command.
@@ -185,10 +198,7 @@ pub fn job_of_the_program(folder: &Path) -> (Shell, [String; 2], impl FnOnce()) 
     let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
     let mut shell = Shell::of("sh", &["-c", &script]);
     shell.press("one\n");
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let (command, program) = pids.split_once(' ').expect("two numbers");
-    let pids = [command, program].map(str::to_owned);
+    let pids = shell.words();
     (shell, pids, move || fs::write(&go, "").expect("a file"))
 }
 

@@ -50,6 +50,14 @@ struct Faults {
     is_missing: bool,
 }
 
+impl Faults {
+    fn with(set: impl FnOnce(&mut Self)) -> Self {
+        let mut faults = Self::default();
+        set(&mut faults);
+        faults
+    }
+}
+
 /// What `jobs` says of a submission.
 type Recorded = (Submission, Option<String>);
 
@@ -73,6 +81,20 @@ struct Fake {
 }
 
 impl Fake {
+    fn boxed(
+        folder: &Folder,
+        faults: Faults,
+        asked: &Rc<RefCell<Asked>>,
+        interrupt: &Interrupt,
+    ) -> Box<Self> {
+        Box::new(Self {
+            folder: Folder::new(folder.path(), folder.plan().to_owned()),
+            faults,
+            asked: Rc::clone(asked),
+            interrupt: interrupt.clone(),
+        })
+    }
+
     fn publish(&self, items: &[Name]) {
         if !self.faults.loses {
             for item in items {
@@ -181,16 +203,10 @@ fn run_in(
     is_resumed: bool,
 ) -> (Result<(), Error>, Asked, Vec<Recorded>) {
     let dir = TempDir::new().expect("a folder");
-    let folder = || Folder::new(dir.path(), "0123456789".to_owned());
-    let asked = Rc::new(RefCell::new(Asked::default()));
+    let folder = Folder::new(dir.path(), "0123456789".to_owned());
+    let asked = Rc::default();
     let interrupt = Interrupt::default();
-    let engine = Fake {
-        folder: folder(),
-        faults,
-        asked: Rc::clone(&asked),
-        interrupt: interrupt.clone(),
-    };
-    let folder = folder();
+    let engine = Fake::boxed(&folder, faults, &asked, &interrupt);
     prepare(&folder);
     let book = Book::new(&folder, "fake");
     if is_resumed {
@@ -201,7 +217,7 @@ fn run_in(
     let mut driver = Driver::new(
         &book,
         Survey::new(&[1, 1]),
-        Box::new(engine),
+        engine,
         String::new(),
         2,
         &interrupt,
@@ -223,11 +239,7 @@ fn faultless_engine_is_asked_once() {
 
 #[test]
 fn started_job_is_found() {
-    let faults = Faults {
-        is_mute: true,
-        starts: Some(1),
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| (it.is_mute, it.starts) = (true, Some(1)));
     let (end, asked, jobs) = run(faults, false);
     assert!(end.is_ok());
     assert_eq!((asked.submissions.len(), jobs.len()), (1, 1));
@@ -235,10 +247,7 @@ fn started_job_is_found() {
 
 #[test]
 fn refusing_engine_ends_the_run() {
-    let faults = Faults {
-        refuses: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.refuses = true);
     let (end, asked, jobs) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
     assert_eq!((asked.submissions.len(), jobs.len()), (3, 0));
@@ -249,11 +258,7 @@ fn refusing_engine_ends_the_run() {
 /// Slurm may have a submission that timed out with an error.
 #[test]
 fn refused_submission_that_cannot_be_looked_up_is_kept() {
-    let faults = Faults {
-        refuses: true,
-        is_blind: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| (it.refuses, it.is_blind) = (true, true));
     let (end, asked, jobs) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no list"));
     // Nothing else is submitted before it is known whether there is a job.
@@ -263,10 +268,7 @@ fn refused_submission_that_cannot_be_looked_up_is_kept() {
 
 #[test]
 fn lost_results_fail() {
-    let faults = Faults {
-        loses: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.loses = true);
     let (end, asked, _) = run(faults, false);
     assert!(matches!(end, Err(error) if error.code() == 1));
     assert_eq!(asked.submissions.len(), 3);
@@ -274,10 +276,7 @@ fn lost_results_fail() {
 
 #[test]
 fn results_count_without_an_answer() {
-    let faults = Faults {
-        is_silent: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.is_silent = true);
     let (end, asked, _) = run(faults, false);
     assert!(end.is_ok());
     assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
@@ -285,10 +284,7 @@ fn results_count_without_an_answer() {
 
 #[test]
 fn recorded_job_is_waited_for() {
-    let faults = Faults {
-        is_slow: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.is_slow = true);
     let (end, asked, jobs) = run(faults, true);
     assert!(end.is_ok());
     assert_eq!((asked.submissions.len(), jobs.len()), (0, 1));
@@ -303,10 +299,7 @@ fn forgotten_job_is_submitted_again() {
 
 #[test]
 fn missing_command_ends_a_resumed_run() {
-    let faults = Faults {
-        is_missing: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.is_missing = true);
     let (end, asked, _) = run(faults, true);
     assert!(matches!(end, Err(error) if error.to_string() == "no command"));
     assert!(asked.submissions.is_empty());
@@ -318,11 +311,7 @@ fn old_failures_are_not_final() {
         let item = Name::planned(0);
         record(folder.path(), &item, &Error::never("old")).expect("a line");
     };
-    let faults = Faults {
-        is_slow: true,
-        loses: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| (it.is_slow, it.loses) = (true, true));
     let (end, asked, _) = run_in(fail, faults, true);
     assert!(matches!(end, Err(error) if error.code() == 1));
     assert_eq!(asked.submissions.len(), 2);
@@ -330,11 +319,7 @@ fn old_failures_are_not_final() {
 
 #[test]
 fn unrecorded_job_is_cancelled() {
-    let faults = Faults {
-        loses: true,
-        blocks: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| (it.loses, it.blocks) = (true, true));
     let (end, asked, _) = run(faults, false);
     assert!(end.is_err());
     assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
@@ -350,11 +335,7 @@ fn nothing_is_submitted_without_a_record() {
 
 #[test]
 fn late_job_is_found_before_the_next_submission() {
-    let faults = Faults {
-        is_mute: true,
-        starts: Some(2),
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| (it.is_mute, it.starts) = (true, Some(2)));
     let (end, asked, jobs) = run(faults, false);
     assert!(end.is_ok());
     assert_eq!((asked.submissions.len(), asked.searches), (1, 2));
@@ -383,10 +364,7 @@ fn unanswered_submission_of_an_earlier_run_is_found() {
         let submission = book.list(both()).expect("a list");
         book.note_submission(&submission).expect("a line");
     };
-    let faults = Faults {
-        starts: Some(1),
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.starts = Some(1));
     let (end, asked, jobs) = run_in(submit, faults, false);
     assert!(end.is_ok());
     assert!(asked.submissions.is_empty());
@@ -403,11 +381,7 @@ fn unanswered_submission_of_an_earlier_run_is_found() {
 
 #[test]
 fn interrupted_run_submits_nothing() {
-    let faults = Faults {
-        loses: true,
-        interrupts: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| (it.loses, it.interrupts) = (true, true));
     let (end, asked, _) = run(faults, false);
     assert!(end.is_ok());
     assert_eq!(asked.submissions.len(), 1);
@@ -422,10 +396,7 @@ fn published_run_needs_no_engine() {
             attempt.publish::<Nothing>(&done).expect("a result");
         }
     };
-    let faults = Faults {
-        is_missing: true,
-        ..Faults::default()
-    };
+    let faults = Faults::with(|it| it.is_missing = true);
     let (end, asked, _) = run_in(publish, faults, true);
     assert!(end.is_ok());
     assert_eq!((asked.polls.len(), asked.cancelled), (0, 0));
@@ -436,15 +407,8 @@ fn published_run_needs_no_engine() {
 fn silent_engine_is_asked_about_one_job_at_a_time() {
     with_driver(|mut driver, folder| {
         let asked = Rc::<RefCell<Asked>>::default();
-        driver.engine = Box::new(Fake {
-            folder: Folder::new(folder.path(), folder.plan().to_owned()),
-            faults: Faults {
-                is_silent: true,
-                ..Faults::default()
-            },
-            asked: Rc::clone(&asked),
-            interrupt: Interrupt::default(),
-        });
+        let faults = Faults::with(|it| it.is_silent = true);
+        driver.engine = Fake::boxed(folder, faults, &asked, driver.interrupt);
         for id in ["a", "b", "c"] {
             let submission = driver.book.list(both()).expect("a list");
             let id = id.to_owned();
@@ -461,20 +425,14 @@ fn silent_engine_is_asked_about_one_job_at_a_time() {
 /// Makes a driver for one item, which has surveyed its folder.
 fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
     let dir = TempDir::new().expect("a folder");
-    let folder = || Folder::new(dir.path(), "0123456789".to_owned());
-    let engine = Fake {
-        folder: folder(),
-        faults: Faults::default(),
-        asked: Rc::default(),
-        interrupt: Interrupt::default(),
-    };
-    let folder = folder();
-    let book = Book::new(&folder, "fake");
+    let folder = Folder::new(dir.path(), "0123456789".to_owned());
     let interrupt = Interrupt::default();
+    let engine = Fake::boxed(&folder, Faults::default(), &Rc::default(), &interrupt);
+    let book = Book::new(&folder, "fake");
     let mut driver = Driver::new(
         &book,
         Survey::new(&[1]),
-        Box::new(engine),
+        engine,
         String::new(),
         2,
         &interrupt,

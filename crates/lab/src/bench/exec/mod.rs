@@ -59,34 +59,23 @@ const HALF: &str = "uts on half";
 const IDLE: &str = "idle under exec";
 
 const CASES: [Case; 4] = [
-    Case {
-        name: "alone",
-        ours: ALONE,
-        base: ALONE_PLAIN,
-        limit: 1.02,
-    },
-    Case {
-        name: "two",
-        ours: TWO,
-        base: TWO_PLAIN,
-        limit: 1.02,
-    },
-    Case {
-        name: "beside uts",
-        ours: BESIDE,
-        base: HALF,
-        limit: 1.05,
-    },
+    Case::new("alone", ALONE, ALONE_PLAIN, 1.02),
+    Case::new("two", TWO, TWO_PLAIN, 1.02),
+    Case::new("beside uts", BESIDE, HALF, 1.05),
     // Two programs must be five times faster than two that spin and are narrowed.
-    Case {
-        name: "narrowed",
-        ours: TWO,
-        base: NARROWED,
-        limit: 0.2,
-    },
+    Case::new("narrowed", TWO, NARROWED, 0.2),
 ];
 
 impl Case {
+    const fn new(name: &'static str, ours: &'static str, base: &'static str, limit: f64) -> Self {
+        Self {
+            name,
+            ours,
+            base,
+            limit,
+        }
+    }
+
     /// Only OpenMP programs spin.
     fn applies_to(&self, program: &str) -> bool {
         self.base != NARROWED || program == OPENMP
@@ -131,11 +120,8 @@ fn tidegate(given: Option<&Path>) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::Impossible(format!("this executable has no path: {error}")))?;
     let sibling = this.with_file_name("tidegate");
     let path = given.unwrap_or(&sibling);
-    let profile = if cfg!(debug_assertions) {
-        ""
-    } else {
-        " --release"
-    };
+    let is_debug = cfg!(debug_assertions);
+    let profile = if is_debug { "" } else { " --release" };
     let failed = |why: String| {
         Failure::Impossible(format!(
             "{} {why}: build it with `cargo build{profile} -p tidegate-cli`, or name it with --tidegate",
@@ -231,46 +217,39 @@ impl Samples {
     }
 
     fn add_rows(&self, program: &Prepared, sheet: &mut Sheet) {
-        let (Prepared::Ready(Program { name, .. }) | Prepared::Skipped { name, .. }) = program;
+        let (name, skipped) = match program {
+            Prepared::Ready(program) => (program.name, None),
+            Prepared::Skipped { name, why } => (*name, Some(&**why)),
+        };
         for case in CASES.iter().filter(|case| case.applies_to(name)) {
-            sheet.row(match program {
-                Prepared::Ready(_) => self.row(name, case),
-                Prepared::Skipped { why, .. } => self.skipped(name, case, why),
-            });
+            sheet.row(self.row(name, case, skipped));
         }
     }
 
-    fn row(&self, program: &str, case: &Case) -> Vec<Field> {
-        let (ours, base) = (self.of(program, case.ours), self.of(program, case.base));
-        let ratio = ours.over(base);
+    /// Returns the row of a case. A program that was skipped has no times.
+    fn row(&self, program: &str, case: &Case, skipped: Option<&str>) -> Vec<Field> {
+        let (times, mark, runs) = match skipped {
+            Some(_) => ([Field::NONE; 3], "skipped", 0),
+            None => {
+                let (ours, base) = (self.of(program, case.ours), self.of(program, case.base));
+                let times = [ours.interval(), base.interval(), ours.over(base)];
+                let mark = mark(times[2], case.limit, ours.count());
+                (times.map(Field::Measured), mark, ours.count())
+            }
+        };
+        let [ours, base, ratio] = times;
         vec![
             Field::text(program),
             Field::text(case.name),
-            Field::Measured(ours.interval()),
-            Field::Measured(base.interval()),
-            Field::Measured(ratio),
+            ours,
+            base,
+            ratio,
             Field::number(case.limit),
-            Field::text(mark(ratio, case.limit, ours.count())),
+            Field::text(mark),
             Field::NONE,
             Field::count(self.processors),
-            Field::count(ours.count()),
-            Field::NONE,
-        ]
-    }
-
-    fn skipped(&self, program: &str, case: &Case, why: &str) -> Vec<Field> {
-        vec![
-            Field::text(program),
-            Field::text(case.name),
-            Field::NONE,
-            Field::NONE,
-            Field::NONE,
-            Field::number(case.limit),
-            Field::text("skipped"),
-            Field::NONE,
-            Field::count(self.processors),
-            Field::count(0),
-            Field::text(why),
+            Field::count(runs),
+            skipped.map_or(Field::NONE, Field::text),
         ]
     }
 

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use tempfile::TempDir;
-use tidegate_cli_support::affinity::{allowed, bind};
+use tidegate_cli_support::affinity::{allowed, bind, first};
 use tidegate_cli_support::failure::Failure;
 use tidegate_share::{Location, Observer, VARIABLE};
 
@@ -124,11 +124,7 @@ impl Runner {
 
     /// Runs `uts` on Tidegate, on half of the processors. Returns its seconds.
     pub fn half(&self) -> Result<f64, Failure> {
-        let all = allowed()?;
-        let mut half = CpuSet::new();
-        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu));
-        cpus.take(all.count() as usize / 2)
-            .for_each(|cpu| half.set(cpu));
+        let half = first(allowed()?.count() as usize / 2)?;
         // Children inherit the affinity of the thread that starts them.
         thread::scope(|scope| {
             let confined = scope.spawn(|| bind(&half).and_then(|()| self.uts()));
@@ -178,19 +174,17 @@ impl Runner {
 
     /// Runs `uts` on Tidegate, which checks its answer itself. Returns its seconds.
     fn uts(&self) -> Result<f64, Failure> {
+        const NAME: &str = "uts on Tidegate";
         let start = Instant::now();
-        let output = self
-            .command(&self.tidegate)
-            .args(["run", "uts"])
-            .args(uts_arguments(self.size))
-            .output()
-            .map_err(|error| failed("uts on Tidegate", &error))?;
+        let mut command = self.command(&self.tidegate);
+        command.args(["run", "uts"]).args(uts_arguments(self.size));
+        let output = command.output().map_err(|error| failed(NAME, &error))?;
         let seconds = start.elapsed().as_secs_f64();
         match (output.status.success(), output.status.code()) {
             (true, _) => Ok(seconds),
-            (_, Some(1)) => Err(Failure::Wrong("uts on Tidegate: wrong answer".to_owned())),
+            (_, Some(1)) => Err(Failure::Wrong(format!("{NAME}: wrong answer"))),
             _ => Err(failed(
-                "uts on Tidegate",
+                NAME,
                 &String::from_utf8_lossy(&output.stderr).trim(),
             )),
         }
@@ -281,17 +275,12 @@ impl Run<'_> {
         let status = self.child.wait();
         self.ended = true;
         let status = status.map_err(|error| failed(self.program.name, &error))?;
+        let (name, messages) = (self.program.name, self.messages());
+        let messages = messages.trim();
         match (status.success(), status.code()) {
             (true, _) => Ok(()),
-            (_, Some(1)) => Err(Failure::Wrong(format!(
-                "{}: {}",
-                self.program.name,
-                self.messages().trim()
-            ))),
-            _ => Err(failed(
-                self.program.name,
-                &format!("{status}: {}", self.messages().trim()),
-            )),
+            (_, Some(1)) => Err(Failure::Wrong(format!("{name}: {messages}"))),
+            _ => Err(failed(name, &format!("{status}: {messages}"))),
         }
     }
 

@@ -135,11 +135,7 @@ pub const FIGURES: &[Figure<Seen>] = &[
     }),
     // Chapter 9: other sizes of the machine.
     ("scale-start", |v| {
-        let lost = |v: V<'_>| {
-            response(v, "scale/{processors}/{short}/WSAP/5")
-                - response(v, "scale/{processors}/{short}/Cilk")
-        };
-        greatest(&v.each("short", lost)) / (5.0 / 1e3) / floor(v)
+        greatest(&v.each("short", lost)) / floor(v)
     }),
     ("scale-best-cycle", |v| {
         let best =

@@ -141,19 +141,36 @@ pub fn greedy(processors: usize) -> Settings {
     }
 }
 
-/// A job that has all processors.
-pub fn whole<D>(dag: D, settings: &Settings) -> Job<D> {
-    Job {
-        dag,
-        arrives: 0,
-        width: Width::Fixed(settings.processors),
+pub fn with_memory(processors: usize, policy: &str) -> Settings {
+    Settings {
+        memory: policy.parse().unwrap(),
+        ..Settings::new(processors)
     }
 }
 
+pub fn desired(rule: &str) -> Width {
+    Width::Desired(rule.parse().unwrap())
+}
+
+pub fn job<D>(dag: D, arrives: Nanos, width: Width) -> Job<D> {
+    Job {
+        dag,
+        arrives,
+        width,
+    }
+}
+
+/// A job that has all processors.
+pub fn whole<D>(dag: D, settings: &Settings) -> Job<D> {
+    job(dag, 0, Width::Fixed(settings.processors))
+}
+
+/// Runs one job.
+pub fn only<D: Dag>(settings: &Settings, job: Job<D>) -> JobOutcome {
+    run(settings, &[job]).unwrap().jobs.remove(0)
+}
+
 /// Runs one job that has all processors.
-pub fn alone<D: Dag>(settings: &Settings, dag: D) -> (JobOutcome, Job<D>) {
-    let job = [whole(dag, settings)];
-    let outcome = run(settings, &job).unwrap();
-    let [job] = job;
-    (outcome.jobs.into_iter().next().unwrap(), job)
+pub fn alone<D: Dag>(settings: &Settings, dag: D) -> JobOutcome {
+    only(settings, whole(dag, settings))
 }

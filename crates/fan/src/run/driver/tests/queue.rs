@@ -9,16 +9,8 @@ fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> 
     let mut result = (String::new(), 0);
     with_driver(|mut driver, folder| {
         let asked = Rc::<RefCell<Asked>>::default();
-        driver.engine = Box::new(Fake {
-            folder: Folder::new(folder.path(), folder.plan().to_owned()),
-            faults: Faults {
-                waits: true,
-                running,
-                ..Faults::default()
-            },
-            asked: Rc::clone(&asked),
-            interrupt: Interrupt::default(),
-        });
+        let faults = Faults::with(|it| (it.waits, it.running) = (true, running));
+        driver.engine = Fake::boxed(folder, faults, &asked, driver.interrupt);
         driver.patience = patience.unwrap_or(driver.patience);
         let submission = driver.book.list(both()).expect("a list");
         let id = "a".to_owned();
@@ -47,15 +39,8 @@ fn new_run_clears_the_reason() {
         book.note_submission(&submission).expect("a line");
         book.note_job(&submission.name, "old").expect("a line");
         book.note_queue("no node is idle").expect("a line");
-        let engine = Box::new(Fake {
-            folder: Folder::new(folder.path(), folder.plan().to_owned()),
-            faults: Faults {
-                is_missing: true,
-                ..Faults::default()
-            },
-            asked: Rc::default(),
-            interrupt: Interrupt::default(),
-        });
+        let faults = Faults::with(|it| it.is_missing = true);
+        let engine = Fake::boxed(folder, faults, &Rc::default(), driver.interrupt);
         let survey = Survey::new(&[1, 1]);
         let mut driver = Driver::new(book, survey, engine, String::new(), 2, driver.interrupt);
         driver.run().expect_err("no command");
