@@ -21,7 +21,7 @@
 //!    value per item, and [`filter_map`] leaves items out. [`map_reduce`], [`sum`] and
 //!    [`fold_reduce`] combine values in a tree whose shape depends only on the number of items, so
 //!    a floating-point sum is the same for any number of workers. [`find_any`] and [`any`] end
-//!    early. [`sort`] and [`sort_unstable`] sort a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
+//!    early. [`sort()`] and [`sort_unstable`] sort a slice. [`chunks`], [`windows`], [`enumerate`] and [`zip`]
 //!    define what a loop visits. [`stream`] maps an iterator of any length and returns the results
 //!    in order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [in
