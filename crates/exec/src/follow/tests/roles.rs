@@ -11,7 +11,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, gettid};
 use procfs::process::Process;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Lines, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Lines, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
@@ -241,11 +242,11 @@ impl Actor {
 
     /// Returns what the processes have written to standard error.
     pub(super) fn messages(&self) -> String {
-        let mut text = String::new();
-        let mut errors = &self.errors;
-        errors.rewind().unwrap();
-        errors.read_to_string(&mut text).unwrap();
-        text
+        // Not by a seek: the processes write at the same offset.
+        let length = self.errors.metadata().unwrap().len();
+        let mut text = vec![0; length as usize];
+        self.errors.read_exact_at(&mut text, 0).unwrap();
+        String::from_utf8(text).unwrap()
     }
 
     pub(super) fn pid(&self) -> i32 {
