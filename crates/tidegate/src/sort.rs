@@ -4,8 +4,6 @@ mod merge;
 mod quick;
 
 use crate::parallel_for::{enumerate, par_map};
-use merge::MergeSort;
-use quick::Quicksort;
 use std::cmp::Ordering;
 use tidegate_core::door::{self, Carried, WorkerThread, carry};
 
@@ -32,7 +30,7 @@ const BLOCK: usize = u64::BITS as usize;
 /// If a comparison panics, resumes the first panic. The slice then has the same items in an
 /// unspecified order. May panic if the order of `T` is not total, like [`slice::sort`].
 pub fn sort<T: Ord + Send>(slice: &mut [T]) {
-    stable(slice, &T::lt, &|slice| slice.sort());
+    begin("sort", slice, &T::lt, &<[T]>::sort, merge::sort);
 }
 
 /// Like [`sort`], with a comparison function.
@@ -51,7 +49,8 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let is_less = |a: &T, b: &T| compare(a, b).is_lt();
-    stable(slice, &is_less, &|slice| slice.sort_by(&compare));
+    let serially = |slice: &mut [T]| slice.sort_by(&compare);
+    begin("sort", slice, &is_less, &serially, merge::sort);
 }
 
 /// Like [`sort`], by a key. Calls `key` for each comparison; if that takes long, use
@@ -112,7 +111,13 @@ pub fn sort_by_cached_key<T: Send, K: Ord + Send>(slice: &mut [T], key: impl Fn(
 /// unspecified order. May panic if the order of `T` is not total, like
 /// [`slice::sort_unstable`].
 pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
-    unstable(slice, &T::lt, &|slice| slice.sort_unstable());
+    begin(
+        "sort_unstable",
+        slice,
+        &T::lt,
+        &<[T]>::sort_unstable,
+        quick::sort,
+    );
 }
 
 /// Like [`sort_unstable`], with a comparison function.
@@ -131,7 +136,8 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let is_less = |a: &T, b: &T| compare(a, b).is_lt();
-    unstable(slice, &is_less, &|slice| slice.sort_unstable_by(&compare));
+    let serially = |slice: &mut [T]| slice.sort_unstable_by(&compare);
+    begin("sort_unstable", slice, &is_less, &serially, quick::sort);
 }
 
 /// Like [`sort_unstable`], by a key. Calls `key` for each comparison; if that takes long, use
@@ -149,49 +155,28 @@ pub fn sort_unstable_by_key<T: Send, K: Ord>(slice: &mut [T], key: impl Fn(&T) -
     sort_unstable_by(slice, |a, b| key(a).cmp(&key(b)));
 }
 
-fn stable<T, L, S>(slice: &mut [T], is_less: &L, serially: &S)
-where
-    T: Send,
-    L: Fn(&T, &T) -> bool + Sync,
-    S: Fn(&mut [T]) + Sync,
-{
-    begin(
-        "sort",
-        slice,
-        is_less,
-        serially,
-        |current, slice, carried| {
-            MergeSort::new(current, slice.len(), is_less, serially, carried).run(current, slice);
-        },
-    );
-}
-
-fn unstable<T, L, S>(slice: &mut [T], is_less: &L, serially: &S)
-where
-    T: Send,
-    L: Fn(&T, &T) -> bool + Sync,
-    S: Fn(&mut [T]) + Sync,
-{
-    begin(
-        "sort_unstable",
-        slice,
-        is_less,
-        serially,
-        |current, slice, carried| {
-            Quicksort::new(slice.len(), is_less, serially, carried).run(current, slice);
-        },
-    );
+/// How a sort compares items.
+struct Order<'a, L, S> {
+    is_less: &'a L,
+    /// Sorts a piece.
+    serially: &'a S,
+    /// The context in which the comparisons are called.
+    carried: &'a Carried,
 }
 
 /// Sorts a slice that is short or has a simple order; otherwise calls `parallel` on a worker, with
 /// the context of the caller.
-fn begin<T: Send>(
+fn begin<T, L, S>(
     call: &'static str,
     slice: &mut [T],
-    is_less: &(impl Fn(&T, &T) -> bool + Sync),
-    serially: impl Fn(&mut [T]),
-    parallel: impl FnOnce(WorkerThread<'_>, &mut [T], &Carried) + Send,
-) {
+    is_less: &L,
+    serially: &S,
+    parallel: fn(WorkerThread<'_>, &mut [T], &Order<'_, L, S>),
+) where
+    T: Send,
+    L: Fn(&T, &T) -> bool + Sync,
+    S: Fn(&mut [T]) + Sync,
+{
     if slice.len() > 1 && WorkerThread::get().is_none() {
         door::check_allowed(call);
     }
@@ -206,14 +191,18 @@ fn begin<T: Send>(
         return slice.reverse();
     }
     let suspended = carry::carry_unless_visible();
-    let carried = &suspended.carried;
+    let order = Order {
+        is_less,
+        serially,
+        carried: &suspended.carried,
+    };
     match WorkerThread::get() {
-        Some(current) => parallel(current, slice, carried),
-        None => door::outside(call, |current| parallel(current, slice, carried)),
+        Some(current) => parallel(current, slice, &order),
+        None => door::outside(call, |current| parallel(current, slice, &order)),
     }
 }
 
-/// Whether `holds` for each two neighbours. Polls after each piece, like [`Quicksort::partition`].
+/// Whether `holds` for each two neighbours. Polls after each piece, like a partition.
 fn is_chain<T>(slice: &[T], holds: impl Fn(&T, &T) -> bool) -> bool {
     (0..slice.len()).step_by(PIECE).all(|begin| {
         // With the first item of the next piece.

@@ -1,54 +1,35 @@
 //! The merge sort behind `sort`.
 
-use super::PIECE;
+use super::{Order, PIECE};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
-use tidegate_core::door::{Carried, WorkerThread};
+use tidegate_core::door::WorkerThread;
 
-pub(super) struct MergeSort<'a, L, S> {
+/// Sorts `slice` in this order. Equal items keep their order.
+pub(super) fn sort<T, L, S>(current: WorkerThread<'_>, slice: &mut [T], order: &Order<'_, L, S>)
+where
+    T: Send,
+    L: Fn(&T, &T) -> bool + Sync,
+    S: Fn(&mut [T]) + Sync,
+{
+    let pieces = 4 * current.pool().wanted();
+    let piece = (slice.len() / pieces).clamp(PIECE, 64 * PIECE);
+    let mut spare = Vec::with_capacity(slice.len());
+    let spare = &mut spare.spare_capacity_mut()[..slice.len()];
+    MergeSort { piece, order }.sort(current, slice, spare);
+}
+
+struct MergeSort<'a, L, S> {
     /// The longest slice that is not split. The order of the result is unique, so this may depend
     /// on the number of workers.
     piece: usize,
-    is_less: &'a L,
-    serially: &'a S,
-    /// The context in which the comparisons are called.
-    carried: &'a Carried,
+    order: &'a Order<'a, L, S>,
 }
 
 /// Bits of items. Only one of two copies of an item is used as one.
 type Bits<T> = [MaybeUninit<T>];
 
-impl<'a, L, S> MergeSort<'a, L, S> {
-    pub(super) fn new(
-        current: WorkerThread<'_>,
-        length: usize,
-        is_less: &'a L,
-        serially: &'a S,
-        carried: &'a Carried,
-    ) -> Self {
-        let pieces = 4 * current.pool().wanted();
-        Self {
-            piece: (length / pieces).clamp(PIECE, 64 * PIECE),
-            is_less,
-            serially,
-            carried,
-        }
-    }
-
-    pub(super) fn run<T>(&self, current: WorkerThread<'_>, slice: &mut [T])
-    where
-        T: Send,
-        L: Fn(&T, &T) -> bool + Sync,
-        S: Fn(&mut [T]) + Sync,
-    {
-        let mut spare = Vec::with_capacity(slice.len());
-        self.sort(
-            current,
-            slice,
-            &mut spare.spare_capacity_mut()[..slice.len()],
-        );
-    }
-
+impl<L, S> MergeSort<'_, L, S> {
     fn sort<T>(&self, current: WorkerThread<'_>, slice: &mut [T], spare: &mut Bits<T>)
     where
         T: Send,
@@ -56,7 +37,7 @@ impl<'a, L, S> MergeSort<'a, L, S> {
         S: Fn(&mut [T]) + Sync,
     {
         if slice.len() <= self.piece {
-            return self.carried.run(|| (self.serially)(slice));
+            return self.order.carried.run(|| (self.order.serially)(slice));
         }
         let middle = slice.len() / 2;
         let (left, right) = slice.split_at_mut(middle);
@@ -65,7 +46,7 @@ impl<'a, L, S> MergeSort<'a, L, S> {
             || self.sort(current, left, spare_left),
             |current| self.sort(current, right, spare_right),
         );
-        let is_less = |a: &T, b: &T| self.carried.run(|| (self.is_less)(a, b));
+        let is_less = |a: &T, b: &T| self.order.carried.run(|| (self.order.is_less)(a, b));
         if !is_less(&right[0], &left[middle - 1]) {
             return;
         }
@@ -91,11 +72,11 @@ impl<'a, L, S> MergeSort<'a, L, S> {
         S: Sync,
     {
         if merge.into.len() <= self.piece {
-            self.carried.run(|| merge.run(self.is_less));
+            self.order.carried.run(|| merge.run(self.order.is_less));
             drop(merge);
             return current.poll();
         }
-        let (near, far) = self.carried.run(|| merge.split(self.is_less));
+        let (near, far) = self.order.carried.run(|| merge.split(self.order.is_less));
         current.join_running(
             || self.merge(current, near),
             |current| self.merge(current, far),

@@ -1,49 +1,33 @@
 //! The quicksort behind `sort_unstable`.
 
-use super::{BLOCK, PIECE};
-use tidegate_core::door::{Carried, WorkerThread};
+use super::{BLOCK, Order, PIECE};
+use tidegate_core::door::WorkerThread;
 
 /// A pivot is the median of this many items. An odd number.
 const SAMPLE: usize = 63;
 
-pub(super) struct Quicksort<'a, L, S> {
+/// Sorts `slice` in this order. Equal items may be reordered.
+pub(super) fn sort<T, L, S>(current: WorkerThread<'_>, slice: &mut [T], order: &Order<'_, L, S>)
+where
+    T: Send,
+    L: Fn(&T, &T) -> bool + Sync,
+    S: Fn(&mut [T]) + Sync,
+{
+    let piece = (slice.len() / 32).clamp(PIECE, 16 * PIECE);
+    let depth = 2 * slice.len().ilog2();
+    Quicksort { piece, order }.sort(current, slice, depth);
+}
+
+struct Quicksort<'a, L, S> {
     /// The longest slice that is not split. It depends on nothing but the number of items, and so
     /// does the result.
     piece: usize,
-    /// How often a slice may be split until the standard library sorts it, so that unlucky pivots
-    /// never cost quadratic time.
-    depth: u32,
-    is_less: &'a L,
-    serially: &'a S,
-    /// The context in which the comparisons are called.
-    carried: &'a Carried,
+    order: &'a Order<'a, L, S>,
 }
 
-impl<'a, L, S> Quicksort<'a, L, S> {
-    pub(super) fn new(
-        length: usize,
-        is_less: &'a L,
-        serially: &'a S,
-        carried: &'a Carried,
-    ) -> Self {
-        Self {
-            piece: (length / 32).clamp(PIECE, 16 * PIECE),
-            depth: 2 * length.ilog2(),
-            is_less,
-            serially,
-            carried,
-        }
-    }
-
-    pub(super) fn run<T>(&self, current: WorkerThread<'_>, slice: &mut [T])
-    where
-        T: Send,
-        L: Fn(&T, &T) -> bool + Sync,
-        S: Fn(&mut [T]) + Sync,
-    {
-        self.sort(current, slice, self.depth);
-    }
-
+impl<L, S> Quicksort<'_, L, S> {
+    /// At depth 0, the standard library sorts the slice, so that unlucky pivots never cost
+    /// quadratic time.
     fn sort<T>(&self, current: WorkerThread<'_>, slice: &mut [T], depth: u32)
     where
         T: Send,
@@ -51,18 +35,18 @@ impl<'a, L, S> Quicksort<'a, L, S> {
         S: Fn(&mut [T]) + Sync,
     {
         if slice.len() <= self.piece || depth == 0 {
-            return self.carried.run(|| (self.serially)(slice));
+            return self.order.carried.run(|| (self.order.serially)(slice));
         }
         let repeats = self.move_pivot_to_front(slice);
         let (pivot, rest) = slice.split_first_mut().expect("longer than a piece");
-        let less = self.partition(current, rest, |item| (self.is_less)(item, pivot));
+        let less = self.partition(current, rest, |item| (self.order.is_less)(item, pivot));
         slice.swap(0, less);
 
         let (left, right) = slice.split_at_mut(less);
         let (pivot, mut right) = right.split_first_mut().expect("starts with the pivot");
         if repeats {
             // The items that equal the pivot are in their place.
-            let equal = self.partition(current, right, |item| !(self.is_less)(pivot, item));
+            let equal = self.partition(current, right, |item| !(self.order.is_less)(pivot, item));
             right = &mut right[equal..];
         }
         current.join_running(
@@ -82,11 +66,12 @@ impl<'a, L, S> Quicksort<'a, L, S> {
             slice.swap(i, i * distance);
         }
         let sample = &mut slice[..SAMPLE];
-        let repeats = self.carried.run(|| {
-            let compare = |a: &T, b: &T| (self.is_less)(b, a).cmp(&(self.is_less)(a, b));
+        let repeats = self.order.carried.run(|| {
+            let compare =
+                |a: &T, b: &T| (self.order.is_less)(b, a).cmp(&(self.order.is_less)(a, b));
             let (left, pivot, right) = sample.select_nth_unstable_by(SAMPLE / 2, compare);
-            left.iter().any(|item| !(self.is_less)(item, pivot))
-                || right.iter().any(|item| !(self.is_less)(pivot, item))
+            left.iter().any(|item| !(self.order.is_less)(item, pivot))
+                || right.iter().any(|item| !(self.order.is_less)(pivot, item))
         });
         slice.swap(0, SAMPLE / 2);
         repeats
@@ -111,7 +96,7 @@ impl<'a, L, S> Quicksort<'a, L, S> {
         // The items of the first and last block that belong to the other end.
         let (mut first, mut last) = (0, 0);
         while end - begin >= 2 * BLOCK {
-            self.carried.run(|| {
+            self.order.carried.run(|| {
                 for _ in 0..PIECE / BLOCK {
                     if end - begin < 2 * BLOCK {
                         break;
@@ -135,7 +120,7 @@ impl<'a, L, S> Quicksort<'a, L, S> {
             current.poll();
         }
         let mut left = begin;
-        self.carried.run(|| {
+        self.order.carried.run(|| {
             for i in begin..end {
                 let belongs = is_left(&slice[i]);
                 slice.swap(i, left);
