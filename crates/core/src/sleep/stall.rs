@@ -62,21 +62,20 @@ pub(crate) fn look(pool: &PoolInner) {
     if !watch.is_due(now, after) {
         return;
     }
-    let report = Report::of(pool, after);
-    if report
-        .sleeping
-        .iter()
-        .any(|it| it.computed.read().is_none())
-    {
-        // The system does not report processor times.
+    let times = pool.workers().filter_map(|worker| worker.computed.read());
+    // The system may not report processor times.
+    let Some(computed) = times.reduce(|a, b| a + b) else {
+        return;
+    };
+    let begun = pool.workers().map(|worker| worker.tally.tasks.get()).sum();
+    let stands_for = watch.look(now, begun, computed, after);
+    drop(watch);
+    if stands_for < after {
         return;
     }
-    let times = pool.workers().filter_map(|worker| worker.computed.read());
-    let begun = pool.workers().map(|worker| worker.tally.tasks.get()).sum();
-    let stands_for = watch.look(now, begun, times.sum(), after);
-    drop(watch);
+    let report = Report::of(pool, after);
     let holds_up = report.tasks + report.sleeping.len() > 0;
-    if holds_up && stands_for >= after && !pool.stall.has_reported.swap(true) {
+    if holds_up && !pool.stall.has_reported.swap(true) {
         print_line(format_args!(
             "pool {}: {report}",
             pool.name().escape_debug()

@@ -84,12 +84,15 @@ pub const SCHEDULE_VARIABLE: &str = "TIDEGATE_SCHEDULE";
 #[inline]
 pub fn check_variable(name: &str) -> Result<(), ParseError> {
     const PREFIX: &str = "TIDEGATE_";
+    let Some(end) = name.strip_prefix(PREFIX) else {
+        return Ok(());
+    };
     let set = rows().into_iter().filter_map(|row| row.variable);
     let others = [TABLE_VARIABLE, EXEC_VARIABLE, SCHEDULE_VARIABLE];
     let known: Vec<_> = set.chain(others).collect();
-    let Some(end) = name.strip_prefix(PREFIX).filter(|_| !known.contains(&name)) else {
+    if known.contains(&name) {
         return Ok(());
-    };
+    }
     let problem = format!("unknown variable {name:?}");
     // Without the prefix, in which all names are alike.
     let ends = known.iter().filter_map(|name| name.strip_prefix(PREFIX));
