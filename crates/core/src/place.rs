@@ -200,7 +200,10 @@ pub(crate) fn install_at<R: Send>(
             return current.call(|_| f());
         }
     }
-    enter::install_by(pool, f, |task| put_at(pool, place, task))
+    enter::erased(
+        |_| f(),
+        |body| enter::offer(pool, body, |task| put_at(pool, place, task)),
+    )
 }
 
 impl<'scope> Scope<'scope> {

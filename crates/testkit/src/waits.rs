@@ -12,6 +12,14 @@ pub const PATIENCE: Duration = Duration::from_secs(if cfg!(tidegate_tsan) { 300 
 /// Runs a test's body on another thread, and fails if the body hangs: if it takes longer than
 /// [`PATIENCE`] for each slice of a soak.
 pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    let (returned, result) = mpsc::channel();
+    watch(Box::new(move || {
+        returned.send(body()).expect("the caller waits");
+    }));
+    result.recv().expect("the body has returned")
+}
+
+fn watch(body: Box<dyn FnOnce() + Send>) {
     let name = thread::current().name().unwrap_or("test").to_owned();
     let (done, end) = mpsc::channel();
     let run = move || {
@@ -22,7 +30,7 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
     drop(thread.spawn(run).expect("a thread for the test's body"));
     let patience = PATIENCE.saturating_mul(crate::soaks::scale());
     match end.recv_timeout(patience) {
-        Ok(Ok(value)) => value,
+        Ok(Ok(())) => (),
         Ok(Err(payload)) => resume_unwind(payload),
         Err(_) => panic!("{name} hangs: not finished after {patience:?}"),
     }

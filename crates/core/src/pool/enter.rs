@@ -14,6 +14,21 @@ use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
+/// What a caller runs in a pool: a closure that is called once. All but the first steps of a call
+/// are compiled for this type, and not for each closure.
+pub(crate) type Body<'a> = dyn FnMut(WorkerThread<'_>) + Send + 'a;
+
+/// Passes `f` to `enter`, which must run it, and returns the result.
+#[inline]
+pub(crate) fn erased<R: Send>(
+    f: impl FnOnce(WorkerThread<'_>) -> R + Send,
+    enter: impl FnOnce(&mut Body<'_>),
+) -> R {
+    let (mut f, mut result) = (Some(f), None);
+    enter(&mut |current| result = f.take().map(|f| f(current)));
+    result.expect("the body has run")
+}
+
 /// Runs `f` on a thread of this pool and waits for the result. `class` is the caller's, if it has
 /// one.
 pub(crate) fn install<R: Send>(
@@ -21,33 +36,33 @@ pub(crate) fn install<R: Send>(
     class: Option<Priority>,
     f: impl FnOnce() -> R + Send,
 ) -> R {
-    if let Some(current) = WorkerThread::in_pool(pool) {
-        return current.call(|_| f());
-    }
-    install_by(pool, f, |task| {
-        pool.sources.inject(class, task);
-        wake::work_visible(pool, None);
-    })
+    erased(|_| f(), |body| call_or_inject(pool, class, body))
 }
 
-/// Offers `f` to the pool's threads and waits for the result. If no thread of the pool could be
-/// started, the caller runs `f`.
-pub(crate) fn install_by<R: Send>(
-    pool: &Arc<PoolInner>,
-    f: impl FnOnce() -> R + Send,
-    offer: impl FnOnce(Task),
-) -> R {
-    if let Some(t) = members::admit_if_alone(pool) {
-        return visit(pool, t, |_| f());
+fn call_or_inject(pool: &Arc<PoolInner>, class: Option<Priority>, body: &mut Body<'_>) {
+    if let Some(current) = WorkerThread::in_pool(pool) {
+        return current.call(body);
     }
-    let result = Installed::new(f, Event::for_this_thread()).run(pool, offer);
-    result.unwrap_or_else(|payload| unwind::resume(payload))
+    offer(pool, body, |task| {
+        pool.sources.inject(class, task);
+        wake::work_visible(pool, None);
+    });
+}
+
+/// Offers the body to the pool's threads and waits until one has run it. If no thread of the pool
+/// could be started, the caller runs it.
+pub(crate) fn offer(pool: &Arc<PoolInner>, body: &mut Body<'_>, offer: impl FnOnce(Task)) {
+    if let Some(t) = members::admit_if_alone(pool) {
+        return visit(pool, t, body);
+    }
+    let ended = Installed::new(body, Event::for_this_thread()).run(pool, offer);
+    ended.unwrap_or_else(|payload| unwind::resume(payload));
 }
 
 /// Runs the spawned tasks on the calling thread if no thread of the pool could be started.
 pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
     if let Some(t) = members::admit_if_alone(pool) {
-        visit(pool, t, |_| ());
+        visit(pool, t, &mut |_| ());
     }
 }
 
@@ -59,13 +74,19 @@ pub(crate) fn take_part<R: Send>(
     class: Option<Priority>,
     f: impl FnOnce(WorkerThread<'_>) -> R + Send,
 ) -> R {
-    match WorkerThread::get() {
-        Some(current) if std::ptr::eq(current.pool(), &**pool) => f(current),
-        Some(_) => install_with(pool, class, f),
-        None => match members::admit_guest(pool) {
-            Some(t) => visit(pool, t, f),
-            None => install_with(pool, class, f),
-        },
+    match WorkerThread::of(pool) {
+        Some(current) => f(current),
+        None => erased(f, |body| run_inside(pool, class, body)),
+    }
+}
+
+fn run_inside(pool: &Arc<PoolInner>, class: Option<Priority>, body: &mut Body<'_>) {
+    if WorkerThread::get().is_some() {
+        return call_or_inject(pool, class, body);
+    }
+    match members::admit_guest(pool) {
+        Some(t) => visit(pool, t, body),
+        None => call_or_inject(pool, class, body),
     }
 }
 
@@ -82,27 +103,18 @@ pub fn run_here(pool: &Arc<PoolInner>, f: impl FnOnce()) {
     if let Some(t) = guest {
         // `f` may let the pool go. It must not be over before the guest has passed on its tasks.
         let _hold = Hold::of(pool);
-        visit(pool, t, |_| f());
+        let mut f = Some(f);
+        visit(pool, t, &mut |_| f.take().expect("called once")());
     }
 }
 
-fn install_with<R: Send>(
-    pool: &Arc<PoolInner>,
-    class: Option<Priority>,
-    f: impl FnOnce(WorkerThread<'_>) -> R + Send,
-) -> R {
-    install(pool, class, || {
-        f(WorkerThread::get().expect("install runs on a worker"))
-    })
-}
-
-/// Makes the caller the pool's worker `t`, which was admitted as a guest, while `f` runs.
-fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
+/// Makes the caller the pool's worker `t`, which was admitted as a guest, while the body runs.
+fn visit(pool: &Arc<PoolInner>, t: usize, body: &mut dyn FnMut(WorkerThread<'_>)) {
     // Dropped last: the caller stops being a worker before its admission ends.
     let _admitted = Admitted(pool, t);
     let _suspended = carry::carry();
     let stay = Stay(Membership::enter(pool.clone(), Admission::granted(t)));
-    f(stay.0.current())
+    body(stay.0.current());
 }
 
 struct Stay(Membership);

@@ -24,9 +24,14 @@ fn priority_in(context: &TaskContext) -> Option<Priority> {
 /// Runs `f` in this context. Meanwhile, the thread's worker is hidden, so that every function that
 /// forks takes its cold path, which carries the context.
 pub fn run_in<R>(context: &TaskContext, f: impl FnOnce() -> R) -> R {
-    let _hidden = WorkerThread::hide();
-    let _back = Back(replace(Some(context.clone())));
+    let _inside = enter(context.clone());
     f()
+}
+
+/// Puts the calling thread into this context until the result is dropped.
+fn enter(context: TaskContext) -> (Back, Option<Shift>) {
+    let hidden = WorkerThread::hide();
+    (Back(replace(Some(context))), hidden)
 }
 
 /// Returns the class of the calling task, or `None` outside all pools.
@@ -49,6 +54,17 @@ pub fn run_raised<R>(class: Option<Priority>, f: impl FnOnce() -> R) -> R {
     };
     let class = priority().map_or(class, |other| other.max(class));
     run_in(&TaskContext::with(PRIORITY.address(), Arc::new(class)), f)
+}
+
+/// Returns this context with the class that `run_raised` has set, if that is more urgent than its
+/// own. The runtime's own code has no other class.
+fn raised(context: &TaskContext) -> TaskContext {
+    let waiter = priority().filter(|class| priority_in(context).is_none_or(|own| own < *class));
+    let context = context.clone();
+    match waiter {
+        Some(class) => TaskContext::above(Some(context), PRIORITY.address(), Arc::new(class)),
+        None => context,
+    }
 }
 
 /// The context of a caller of this crate's functions; see [`carry`].
@@ -101,16 +117,10 @@ impl Carried {
 
     #[inline(never)]
     fn run_in<R>(context: &TaskContext, f: impl FnOnce() -> R) -> R {
-        // The runtime's own code has no context, so this is the class that `run_raised` has set.
-        let waiter = priority().filter(|class| priority_in(context).is_none_or(|own| own < *class));
-        let raised = waiter.map(|class| {
-            TaskContext::above(Some(context.clone()), PRIORITY.address(), Arc::new(class))
-        });
-        run_in(raised.as_ref().unwrap_or(context), || {
-            #[cfg(feature = "tracing")]
-            let _entered = span(context).map(tracing::Span::enter);
-            f()
-        })
+        let _inside = enter(raised(context));
+        #[cfg(feature = "tracing")]
+        let _entered = span(context).map(tracing::Span::enter);
+        f()
     }
 
     /// Like [`run`](Self::run), for a closure of this class that may run in any pool.
