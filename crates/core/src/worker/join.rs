@@ -347,12 +347,11 @@ impl WorkerThread<'_> {
         B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
-        if self.take_back_cold(half.header(), position) {
-            // SAFETY: 1. the half was taken back just now; 2. the join ends here.
-            return drop(unsafe { half.take_closure() });
+        let mut unstarted = self.take_back_cold(half.header(), position);
+        if !unstarted {
+            unstarted = wait::for_half_unwinding(self, half.header());
+            self.deque().settle(position);
         }
-        let unstarted = wait::for_half_unwinding(self, half.header());
-        self.deque().settle(position);
         if unstarted {
             // SAFETY: 1. the half was taken back just now; 2. the join ends here.
             return drop(unsafe { half.take_closure() });
