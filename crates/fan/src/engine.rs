@@ -28,7 +28,7 @@ pub struct Launch {
     pub plan: PathBuf,
     /// The folder of the results.
     pub out: PathBuf,
-    /// The seconds after which a piece leaves the rest of its work to others.
+    /// The seconds after which a piece hands its remaining work to new pieces.
     pub budget: f64,
     /// The processors of each piece, if the user has set a number.
     pub cpus: Option<usize>,

@@ -39,7 +39,7 @@ pub struct Options {
     /// Another build whose plan may be used.
     pub accept_build: Option<String>,
     pub retries: usize,
-    /// The seconds after which a piece leaves the rest of its work to others.
+    /// The seconds after which a piece hands its remaining work to new pieces.
     pub budget: f64,
     pub cpus: Option<usize>,
     /// The arguments of this program that lead to the verbs.

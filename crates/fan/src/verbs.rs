@@ -90,7 +90,7 @@ pub struct RunArguments {
         allow_negative_numbers = true
     )]
     retries: u8,
-    /// After how many seconds a piece leaves the rest of its work to others
+    /// After how many seconds a piece hands its remaining work to new pieces
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, global = true, value_parser = seconds, allow_negative_numbers = true)]
     budget: f64,
     /// The processors of each piece [default: 1 with hq, slurm and k8s; a share of this machine with
@@ -121,7 +121,7 @@ pub struct PieceArguments {
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// After how many seconds the piece leaves the rest of its work to others
+    /// After how many seconds the piece hands its remaining work to new pieces
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
     budget: f64,
     /// End when this process ends, which has started the piece

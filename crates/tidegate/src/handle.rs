@@ -80,7 +80,7 @@ impl Pool {
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
     /// let mut greeting = String::new();
-    /// pool.interval(|s| {
+    /// pool.run_intervals(|s| {
     ///     let name = s.interval(|_| "tide");
     ///     name.then(s, |_, name| greeting = format!("hello, {name}")).unwrap();
     /// })?;
@@ -90,7 +90,7 @@ impl Pool {
     ///
     /// # Errors
     /// Like [`interval::run`].
-    pub fn interval<'env, R, F>(&self, f: F) -> Result<R, Failure>
+    pub fn run_intervals<'env, R, F>(&self, f: F) -> Result<R, Failure>
     where
         F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
         R: Send,

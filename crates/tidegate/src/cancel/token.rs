@@ -282,12 +282,12 @@ pub fn check_cancelled() -> Result<(), Cancelled> {
     TOKEN.peek(check).flatten().unwrap_or(Ok(()))
 }
 
-/// Runs `f` under a child of the caller's token that is cancelled after `limit`.
+/// Runs `f` under a child of the caller's token that is cancelled after `limit`, which stops the
+/// `try` functions, intervals, and tasks that call [`check_cancelled`], but nothing else.
 ///
-/// This stops the `try` functions, intervals, and tasks that call [`check_cancelled`]. It does not
-/// stop [`join`](crate::join()) and other loops, such as [`for_each`](crate::for_each) and
-/// [`any`](crate::any), which must return their results: use [`try_for_each`](crate::try_for_each)
-/// or [`try_par_map`](crate::try_par_map).
+/// [`join`](crate::join()) and loops such as [`for_each`](crate::for_each) and
+/// [`any`](crate::any) run to their end, because they must return their results. To stop a loop,
+/// use [`try_for_each`](crate::try_for_each) or [`try_par_map`](crate::try_par_map).
 ///
 /// ```
 /// use std::time::Duration;

@@ -260,7 +260,7 @@ mod recorded_tasks {
     fn intervals() {
         let pool = traced_pool();
         let line = line!() + 2;
-        let failed = pool.interval(|s| {
+        let failed = pool.run_intervals(|s| {
             let first = s.interval(|_| ());
             let second = s.interval(|_| panic!("no more")).named("second");
             first.end().before(second.start()).unwrap();

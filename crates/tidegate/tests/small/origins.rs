@@ -103,7 +103,7 @@ fn second_failing_interval_has_an_origin() {
     watched(|| {
         let (pool, reports) = reporting_pool();
         let line = line!() + 2;
-        let failed = pool.interval(|s| {
+        let failed = pool.run_intervals(|s| {
             s.interval(|_| fails()).named("first").schedule();
             s.interval(|_| fails()).named("second").schedule();
         });

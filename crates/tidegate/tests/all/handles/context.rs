@@ -214,7 +214,7 @@ fn intervals_see_the_value() {
         let (seen, all) = channel();
         let note = || seen.send(here()).unwrap();
         let done = LOCAL.scope(7, || {
-            pool.interval(|scope| {
+            pool.run_intervals(|scope| {
                 let first = scope.interval(|_| note());
                 let second = scope.interval(|inner| {
                     inner.inline(|_| note()).unwrap();

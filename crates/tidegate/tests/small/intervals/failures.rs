@@ -18,7 +18,7 @@ fn text(failure: &Failure) -> String {
 /// Returns the intervals that have run, and the error.
 fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {
     let log = Log::default();
-    let result = pool(2).interval(|s| {
+    let result = pool(2).run_intervals(|s| {
         let make = |name: &'static str| {
             let (log, fails) = (&log, name == failing);
             let body = move |_: &Scope<'_, '_>| {
@@ -68,7 +68,7 @@ fn inner_failure_stops_outer_successors() {
     watched(|| {
         let ran = Tally::new();
         let failure = pool(2)
-            .interval(|s| {
+            .run_intervals(|s| {
                 let outer = s.interval(|s| {
                     let inner = s.interval(|s| {
                         s.try_interval(|_| Err::<(), _>("too late"))
@@ -97,7 +97,7 @@ fn inner_failure_stops_outer_successors() {
 /// The surrounding interval may return the failure as its own error.
 #[test]
 fn inline_failure_may_fail_its_parent() {
-    let failure = pool(2).interval(|s| {
+    let failure = pool(2).run_intervals(|s| {
         let outer =
             s.try_interval(|s| s.inline(|s| drop(s.try_interval(|_| Err::<(), _>("deep")))));
         outer.named("outer");
@@ -112,7 +112,7 @@ fn inline_failure_may_fail_its_parent() {
 fn inner_failure_leaves_no_value() {
     watched(|| {
         let own = pool(2);
-        own.interval(|s| {
+        own.run_intervals(|s| {
             let outer = s.interval(|s| {
                 s.try_interval(|_| Err::<(), _>("inside"));
                 5
@@ -131,7 +131,7 @@ fn inner_failure_leaves_no_value() {
 #[test]
 fn inline_failure_stays_local() {
     let ran = Tally::new();
-    let result = pool(2).interval(|s| {
+    let result = pool(2).run_intervals(|s| {
         let inner = s.inline(|s| drop(s.interval(|_| std::panic::panic_any(7)).named("seven")));
         let payload = inner.unwrap_err().into_panic().unwrap();
         s.interval(|_| ran.come());
@@ -139,7 +139,7 @@ fn inline_failure_stays_local() {
     });
     assert_eq!((result.unwrap(), ran.get()), (7, 1));
     let body = pool(2)
-        .interval(|_| -> () { panic!("in the body") })
+        .run_intervals(|_| -> () { panic!("in the body") })
         .unwrap_err();
     assert_eq!(body.to_string(), "root panicked: in the body");
 }
@@ -148,7 +148,7 @@ fn inline_failure_stays_local() {
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
 fn stall_is_reported_without_hanging() {
     watched(|| {
-        let stalled = pool(2).interval(|s| {
+        let stalled = pool(2).run_intervals(|s| {
             std::mem::forget(s.interval(|_| ()));
             s.interval(|_| ());
         });
@@ -162,7 +162,7 @@ fn stall_is_reported_without_hanging() {
         );
         // The cycle leads through a lock: its holder waits for an interval that must take the lock.
         let lock = Lock::new();
-        let stalled = pool(2).interval(|s| {
+        let stalled = pool(2).run_intervals(|s| {
             let wanting = s.interval(|_| ()).named("wanting");
             let seen = Interval::clone(&wanting);
             let mut holder = s.interval(move |s| {
@@ -182,7 +182,7 @@ fn stall_is_reported_without_hanging() {
              child waits for the end of wanting; holder waits for the end of child"
         );
         // The lock is free again after the stall.
-        let taken = pool(2).interval(|s| s.interval(|_| ()).lock(&lock).unwrap());
+        let taken = pool(2).run_intervals(|s| s.interval(|_| ()).lock(&lock).unwrap());
         taken.unwrap();
     });
 }
@@ -194,7 +194,7 @@ mod stall_messages {
     /// Returns the message of the stall if the first of the intervals `names` is leaked and the
     /// others wait for it.
     fn of(names: &[&'static str]) -> String {
-        let stalled = pool(2).interval(|s| {
+        let stalled = pool(2).run_intervals(|s| {
             s.interval(|_| ()).named("ends");
             let leaked = s.interval(|_| ()).named("renamed").named(names[0]);
             for name in &names[1..] {
@@ -223,7 +223,7 @@ mod stall_messages {
 
     #[test]
     fn list_points_of_every_kind() {
-        let stalled = pool(2).interval(|s| {
+        let stalled = pool(2).run_intervals(|s| {
             let outer = s.interval(|s| std::mem::forget(s.interval(|_| ()).named("inner")));
             let outer = outer.named("outer");
             let leaked = s.interval(|_| ()).named("leaked");
@@ -244,7 +244,7 @@ mod stall_messages {
     #[test]
     fn show_where_named_intervals_were_created() {
         let line = line!() + 2;
-        let stalled = pool(1).interval(|s| {
+        let stalled = pool(1).run_intervals(|s| {
             let read = s.interval(|_| ()).named("read");
             let sort = s.interval(|_| ()).named("sort");
             read.end().before(sort.start()).unwrap();
@@ -265,7 +265,7 @@ mod stall_messages {
     #[cfg(debug_assertions)]
     fn show_where_unnamed_intervals_were_created() {
         let line = line!() + 1;
-        let stalled = pool(1).interval(|s| std::mem::forget(s.interval(|_| ())));
+        let stalled = pool(1).run_intervals(|s| std::mem::forget(s.interval(|_| ())));
         let message = stalled.unwrap_err().to_string();
         let place = format!("interval 1 ({}:{line}:", file!());
         assert!(message.contains(&place), "{message}");
@@ -276,11 +276,11 @@ mod stall_messages {
 #[test]
 fn failure_shows_where_the_interval_was_created() {
     let line = line!() + 1;
-    let named = pool(1).interval(|s| drop(s.interval(|_| panic!("no more")).named("read")));
-    let expected = format!("read ({}:{line}:45) panicked: no more", file!());
+    let named = pool(1).run_intervals(|s| drop(s.interval(|_| panic!("no more")).named("read")));
+    let expected = format!("read ({}:{line}:50) panicked: no more", file!());
     assert_eq!(named.unwrap_err().to_string(), expected);
-    let unnamed = pool(1).interval(|s| drop(s.interval(|_| panic!("no more"))));
-    let expected = format!("interval 1 ({}:{}:47) panicked: no more", file!(), line + 3);
+    let unnamed = pool(1).run_intervals(|s| drop(s.interval(|_| panic!("no more"))));
+    let expected = format!("interval 1 ({}:{}:52) panicked: no more", file!(), line + 3);
     assert_eq!(unnamed.unwrap_err().to_string(), expected);
 }
 
@@ -301,7 +301,7 @@ mod failed_bodies {
     /// run, and the failure.
     fn ran(fail: fn() -> Result<(), &'static str>) -> (Vec<&'static str>, String) {
         let (log, freed) = (Log::default(), Tally::new());
-        let failed = pool(2).interval(|s| {
+        let failed = pool(2).run_intervals(|s| {
             let (log, freed) = (&log, &freed);
             let (sender, receiver) = mpsc::channel();
             let failing = s.try_interval(move |s| {
@@ -353,7 +353,7 @@ mod failed_bodies {
     fn of_a_root_skip_them_too() {
         watched(|| {
             let log = Log::default();
-            let failed = pool(2).interval(|s| -> () {
+            let failed = pool(2).run_intervals(|s| -> () {
                 s.interval(|_| log.note("scheduled")).schedule();
                 s.interval(|_| log.note("dropped"));
                 panic!("no more");
@@ -368,7 +368,7 @@ mod failed_bodies {
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
 fn failure_with_stall_is_reported_once() {
     watched(|| {
-        let failure = pool(2).interval(|s| {
+        let failure = pool(2).run_intervals(|s| {
             s.try_interval(|_| Err::<(), _>("no more"));
             std::mem::forget(s.interval(|_| ()));
         });
@@ -386,7 +386,7 @@ fn edge_across_families_carries_failure() {
     watched(|| {
         let own = pool(2);
         let ran = Tally::new();
-        let failure = own.interval(|s| {
+        let failure = own.run_intervals(|s| {
             let (over, seen) = (Gate::new(), &ran);
             let failing = s.try_interval(|_| Err::<(), _>("early")).schedule();
             while !failing.end().has_occurred() {
@@ -418,12 +418,12 @@ fn stalled_interval_releases_its_lock() {
         let lock = Lock::new();
         let own = pool(2);
         for _ in 0..10 {
-            let stalled = own.interval(|s| {
+            let stalled = own.run_intervals(|s| {
                 let mut holder = s.interval(|s| std::mem::forget(s.interval(|_| ())));
                 holder.lock(&lock).unwrap();
             });
             assert!(stalled.unwrap_err().is_stall());
-            own.interval(|s| s.interval(|_| ()).lock(&lock).unwrap())
+            own.run_intervals(|s| s.interval(|_| ()).lock(&lock).unwrap())
                 .unwrap();
         }
     });
@@ -438,7 +438,7 @@ fn stalls_behind_lock_of_other_tree(late: bool) {
     let (held, release) = (Gate::new(), Gate::new());
     std::thread::scope(|threads| {
         threads.spawn(|| {
-            let ended = pool.interval(|s| {
+            let ended = pool.run_intervals(|s| {
                 let mut holder = s.interval(|_| {
                     held.open();
                     release.wait();
@@ -449,7 +449,7 @@ fn stalls_behind_lock_of_other_tree(late: bool) {
         });
         let stalling = threads.spawn(|| {
             held.wait();
-            pool.interval(|s| {
+            pool.run_intervals(|s| {
                 let mut stalled = s.interval(|s| std::mem::forget(s.interval(|_| ())));
                 stalled.lock(&second).unwrap();
                 stalled.schedule();
@@ -483,7 +483,7 @@ fn stall_is_seen_behind_other_trees_lock() {
 
 #[test]
 fn names_are_escaped_in_messages() {
-    let failed = pool(1).interval(|s| {
+    let failed = pool(1).run_intervals(|s| {
         s.interval(|s| {
             s.interval(|_| panic!("oh")).named("inner\n");
         })
@@ -497,7 +497,7 @@ fn names_are_escaped_in_messages() {
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
 #[test]
 fn names_are_escaped_in_stalls() {
-    let stalled = pool(1).interval(|s| {
+    let stalled = pool(1).run_intervals(|s| {
         let leaked = s.interval(|_| ()).named("leaked\n");
         leaked
             .end()

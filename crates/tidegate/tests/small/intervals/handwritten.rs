@@ -15,7 +15,7 @@ fn interval_ends_after_its_children() {
         for workers in [1, 2, 4] {
             let pool = pool(workers);
             let log = Log::default();
-            pool.interval(|s| {
+            pool.run_intervals(|s| {
                 let outer = s.interval(|s| {
                     let log = &log;
                     s.interval(move |s| {
@@ -41,7 +41,7 @@ fn nothing_starts_before_it_is_scheduled() {
     watched(|| {
         let pool = pool(2);
         let log = Log::default();
-        pool.interval(|s| {
+        pool.run_intervals(|s| {
             let first = s.interval(|_| log.note("first"));
             let other = s.interval(|_| log.note("other")).schedule();
             while !other.end().has_occurred() {
@@ -69,7 +69,7 @@ mod dropped_builders {
             for workers in [1, 2] {
                 let log = Log::default();
                 let own = pool(workers);
-                own.interval(|s| {
+                own.run_intervals(|s| {
                     let log = &log;
                     let [a, b, c] = ["a", "b", "c"].map(|name| s.interval(move |_| log.note(name)));
                     let points = [&a, &b, &c].map(|draft| Interval::clone(draft));
@@ -98,7 +98,7 @@ mod dropped_builders {
         watched(|| {
             for how in ["dropped", "dropped on another thread", "scheduled"] {
                 let (returned, ran, own) = (Gate::new(), Tally::new(), pool(2));
-                own.interval(|s| {
+                own.run_intervals(|s| {
                     let (returned, ran) = (&returned, &ran);
                     let (sender, receiver) = mpsc::channel();
                     let creator = s.interval(move |s| {
@@ -131,7 +131,7 @@ mod dropped_builders {
             let rounds = soak(200, "builders dropped while their body returns");
             let (own, ran) = (pool(2), Tally::new());
             for round in 1..=rounds {
-                own.interval(|s| {
+                own.run_intervals(|s| {
                     let ran = &ran;
                     let (sender, receiver) = mpsc::channel();
                     s.interval(move |s| sender.send(s.interval(|_| ran.come())).unwrap())
@@ -151,7 +151,7 @@ fn all_kinds_of_points_are_orderable() {
         for _ in 0..200 {
             let log = Log::default();
             pool(2)
-                .interval(|s| {
+                .run_intervals(|s| {
                     let log = &log;
                     // b starts after the start of a and ends before the end of a. c runs between
                     // the ends of b and a.
@@ -182,7 +182,7 @@ fn all_kinds_of_points_are_orderable() {
 #[test]
 fn a_value_goes_along_an_edge() {
     watched(|| {
-        let sum = pool(2).interval(|s| {
+        let sum = pool(2).run_intervals(|s| {
             let numbers: Vec<IntervalBuilder<'_, u64>> =
                 (0..100).map(|i| s.interval(move |_| i)).collect();
             let handles: Vec<Interval<'_, u64>> =
@@ -215,7 +215,7 @@ fn inline_interval_ends_with_its_call() {
         for workers in [1, 2] {
             let pool = pool(workers);
             let ran = Tally::new();
-            pool.interval(|s| {
+            pool.run_intervals(|s| {
                 for _ in 0..20 {
                     s.interval(|s| {
                         let before = ran.get();
@@ -247,7 +247,7 @@ fn locks_exclude_without_blocking_workers() {
             let pool = pool(workers);
             let (one, two) = (Locked::new(0), Locked::new(0));
             let free = Tally::new();
-            pool.interval(|s| {
+            pool.run_intervals(|s| {
                 for task in 0..300 {
                     let (one, two, free) = (&one, &two, &free);
                     match task % 3 {
@@ -291,7 +291,7 @@ fn lock_passes_between_pools_and_trees() {
                 let (pool, lock, other) = (&pools[thread % 2], &lock, &other);
                 threads.spawn(move || {
                     for _ in 0..rounds {
-                        pool.interval(|s| {
+                        pool.run_intervals(|s| {
                             for task in 0..10 {
                                 let mut add = s.interval(move |s| lock.with(s, |sum| *sum += 1));
                                 if task % 2 == 0 {
@@ -316,7 +316,7 @@ fn an_interval_runs_at_its_place() {
         let pool = built(builder.places(PlaceBy::Each(1)));
         let places = pool.places();
         let astray = Tally::new();
-        pool.interval(|s| {
+        pool.run_intervals(|s| {
             let mut last: Option<IntervalBuilder<'_>> = None;
             for round in 0..100 {
                 let place = places[round % 2];
@@ -346,7 +346,7 @@ fn start_edge_allows_overlap() {
         let own = pool(2);
         for _ in 0..50 {
             let (news, locked) = (Gate::new(), Lock::new());
-            own.interval(|s| {
+            own.run_intervals(|s| {
                 let first = s.interval(|_| news.wait());
                 let beside = s.interval(|_| news.open());
                 first.start().before(beside.start()).unwrap();
@@ -390,7 +390,7 @@ fn long_pipeline_needs_bounded_memory() {
             drop(stage.then(s, |_, _| ()).unwrap());
             _ = left;
         }
-        pool.interval(|s| {
+        pool.run_intervals(|s| {
             let mut left = intervals;
             while left > 0 {
                 let batch = left.min(100);
@@ -411,7 +411,7 @@ fn intervals_run_on_every_queue() {
         for queue in QueueKind::ALL {
             let pool = built(Pool::builder().workers(2).queue(*queue));
             let (sum, lock) = (AtomicUsize::new(0), Lock::new());
-            pool.interval(|s| {
+            pool.run_intervals(|s| {
                 let mut row: Vec<Interval<'_>> = Vec::new();
                 for _ in 0..20 {
                     let next: Vec<IntervalBuilder<'_>> = (0..10)
@@ -444,7 +444,7 @@ fn a_name_may_depend_on_the_interval() {
 
     watched(|| {
         pool(1)
-            .interval(|s| {
+            .run_intervals(|s| {
                 let builder = s.interval(|_| ()).named("first");
                 let interval = Interval::clone(&builder);
                 let renamed = builder.named(NameOf(interval));

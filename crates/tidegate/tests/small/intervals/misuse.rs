@@ -10,7 +10,7 @@ fn cycle_closing_edge_is_rejected() {
     watched(|| {
         let ran = Tally::new();
         pool(2)
-            .interval(|s| {
+            .run_intervals(|s| {
                 let a = s.interval(|_| ran.come()).named("a");
                 let b = s.interval(|_| ran.come()).named("b");
                 let c = s.interval(|_| ran.come()).named("c");
@@ -51,7 +51,7 @@ fn cycles_are_found_across_families() {
     watched(|| {
         let pool = pool(2);
         let (go, order) = (Gate::new(), Log::default());
-        pool.interval(|s| {
+        pool.run_intervals(|s| {
             // Connects `child` to its uncles, which belong to another family of intervals.
             let (sender, receiver) = std::sync::mpsc::channel();
             let uncle = s.interval(|_| order.note("uncle"));
@@ -94,7 +94,7 @@ fn cycles_are_found_across_families() {
 fn edge_into_occurred_point_is_rejected() {
     watched(|| {
         let own = pool(2);
-        own.interval(|s| {
+        own.run_intervals(|s| {
             let over = s.interval(|_| ()).named("over").schedule();
             while !over.end().has_occurred() {
                 std::thread::yield_now();
@@ -119,7 +119,7 @@ fn edge_into_occurred_point_is_rejected() {
 fn different_inline_trees_cannot_be_ordered() {
     watched(|| {
         pool(2)
-            .interval(|s| {
+            .run_intervals(|s| {
                 let outer = s.interval(|_| ()).named("outer");
                 let point = outer.end();
                 let error = s.inline(|s| {
@@ -139,7 +139,7 @@ fn repeated_or_misordered_locks_are_rejected() {
     watched(|| {
         let (first, second) = (Lock::new(), Lock::new());
         pool(2)
-            .interval(|s| {
+            .run_intervals(|s| {
                 let (one, two) = (&first, &second);
                 let mut holder = s.interval(move |s| {
                     let mut child = s.interval(|_| ()).named("child");
@@ -168,7 +168,7 @@ fn repeated_or_misordered_locks_are_rejected() {
 #[test]
 fn unlocked_data_is_not_accessible() {
     let data = Locked::new(0);
-    let failure = pool(2).interval(|s| {
+    let failure = pool(2).run_intervals(|s| {
         let shown = &data;
         s.interval(move |s| shown.with(s, |data| *data += 1))
             .named("curious");
@@ -184,7 +184,7 @@ fn unlocked_data_is_not_accessible() {
 fn unordered_follower_does_not_run() {
     let ran = Tally::new();
     pool(2)
-        .interval(|s| {
+        .run_intervals(|s| {
             let outer = s.interval(|_| ()).named("outer");
             s.inline(|s| {
                 let error = outer.then(s, |_, ()| ran.come()).unwrap_err();
@@ -201,7 +201,7 @@ fn cyclic_follower_neither_runs_nor_fails() {
     watched(|| {
         let own = pool(2);
         let ran = Tally::new();
-        own.interval(|s| {
+        own.run_intervals(|s| {
             let (sender, receiver) = std::sync::mpsc::channel::<Interval<'_>>();
             let seen = &ran;
             let family = s.interval(move |s| {
@@ -233,7 +233,7 @@ fn cyclic_follower_neither_runs_nor_fails() {
 fn inline_interval_cannot_request_held_lock() {
     let lock = Lock::new();
     pool(2)
-        .interval(|s| {
+        .run_intervals(|s| {
             let inner = &lock;
             let mut holder = s.interval(move |s| {
                 s.inline(|s| {
@@ -251,7 +251,7 @@ fn inline_interval_cannot_request_held_lock() {
 fn cycle_across_families_is_found() {
     watched(|| {
         let own = pool(2);
-        own.interval(|s| {
+        own.run_intervals(|s| {
             let (sender, receiver) = std::sync::mpsc::channel();
             let family = s.interval(move |s| {
                 let uncle: IntervalBuilder<'_> = receiver.recv().unwrap();

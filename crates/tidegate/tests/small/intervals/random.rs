@@ -195,7 +195,7 @@ impl Trace {
 fn run(pool: &Pool, plan: &Plan, trace: &Trace, failing: Option<usize>) -> Option<String> {
     let locks: Vec<Lock> = (0..LOCKS).map(|_| Lock::new()).collect();
     let places = pool.places();
-    let result = pool.interval(|s| {
+    let result = pool.run_intervals(|s| {
         let mut drafts: Vec<IntervalBuilder<'_>> = Vec::with_capacity(plan.count);
         for number in 0..plan.count {
             let mut draft = s.try_interval(move |s| {
@@ -299,7 +299,7 @@ fn every_cycle_closing_edge_is_rejected() {
             let plan = Plan::random(seed, 40, seed % 2 == 0);
             let mut rng = Rng(seed);
             let ran = AtomicUsize::new(0);
-            pool.interval(|s| {
+            pool.run_intervals(|s| {
                 let drafts: Vec<IntervalBuilder<'_>> = (0..plan.count)
                     .map(|_| s.interval(|_| _ = ran.fetch_add(1, Ordering::Relaxed)))
                     .collect();
