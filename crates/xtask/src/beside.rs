@@ -117,16 +117,29 @@ fn workspace_lints() -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// Skips a check if a command that it needs fails.
+fn need(command: Cmd, why: &str) -> Outcome {
+    let done = command.succeed();
+    done.map_err(|_| anyhow!(Skipped(why.to_string())))
+}
+
+/// Finds dependencies of the workspace that no source names.
+pub fn unused() -> Outcome {
+    // Called by cargo, it takes its own name for a path if `cargo run` has set variables.
+    let machete = |word| Cmd::new("cargo-machete").args([word]);
+    need(machete("--version"), "cargo-machete is not installed")?;
+    in_turn([machete("crates")], "")
+}
+
 /// Runs `cargo deny check` on the workspace and on each package outside it. The advisories are
 /// skipped if they cannot be fetched.
 pub fn deny(what: &str) -> Outcome {
-    let need = |line: &str, why: &str| {
-        let done = Cmd::cargo(line).succeed();
-        done.map_err(|_| anyhow!(Skipped(why.to_string())))
-    };
-    need("deny --version", "cargo-deny is not installed")?;
+    need(Cmd::cargo("deny --version"), "cargo-deny is not installed")?;
     if what == "advisories" {
-        need("deny fetch db", "the advisories cannot be fetched")?;
+        need(
+            Cmd::cargo("deny fetch db"),
+            "the advisories cannot be fetched",
+        )?;
     }
     let mut packages = packages()?;
     packages.retain(|package| !is_measured(package));

@@ -45,6 +45,7 @@ pub const STEPS: &[Step] = &[
     Step(Seconds, "house", One(house::check)),
     Step(Seconds, "patches", One(mutants::apply)),
     Step(Seconds, "licences", One(|| beside::deny("bans licenses"))),
+    Step(Seconds, "unused dependencies", One(beside::unused)),
     Step(Seconds, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
     Step(Seconds, "rustdoc", One(rustdoc)),
     Step(Seconds, "beside lints", One(beside::lints)),

@@ -82,7 +82,7 @@ pub fn check() -> Outcome {
     violations.extend(lines.lines().skip(1).map(|it| format!("{it}: {advice}")));
     violations.sort();
     ensure!(violations.is_empty(), "{}", violations.join("\n"));
-    Ok(format!("{} files", repo.texts.len()))
+    Ok(measures::sizes(&repo))
 }
 
 /// Returns the text files of the repository, by path.

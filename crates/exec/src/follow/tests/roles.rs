@@ -316,3 +316,10 @@ pub(super) fn two_processors() -> Option<Vec<usize>> {
     sched_setaffinity(Pid::from_raw(0), &set).unwrap();
     Some(two)
 }
+
+/// A program may be stopped before it runs, and only another thread can continue it.
+#[test]
+fn stopped_child_does_not_hold_the_start() {
+    let played = in_role("start what stops").output().unwrap();
+    assert!(played.status.success(), "{played:?}");
+}

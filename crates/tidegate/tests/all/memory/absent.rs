@@ -1,7 +1,7 @@
 //! Budgets while the first tasks in the plan's order are absent: such a task waits for something
 //! that the plan does not know, or lies below another task.
 
-use crate::support::watched;
+use crate::support::{until, watched};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -49,12 +49,6 @@ fn a_while() {
     std::thread::sleep(Duration::from_millis(20));
 }
 
-fn until(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 fn raise(flag: &AtomicBool) {
     flag.store(true, Ordering::Release);
 }
@@ -66,7 +60,7 @@ fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, Reserva
     let first = || {
         let _held = memory::reserve(10 * KIB).unwrap();
         tidegate::blocking(|| {
-            until(&asks);
+            until(|| asks.load(Ordering::Acquire));
             a_while();
         });
         act();
@@ -117,7 +111,7 @@ fn broadcast_part_on_request_may_fork() {
         std::thread::scope(|outside| {
             let holds = || {
                 outside.spawn(|| pool.broadcast(forks));
-                tidegate::blocking(|| until(&forked));
+                tidegate::blocking(|| until(|| forked.load(Ordering::Acquire)));
             };
             assert_eq!(asked_beside(&pool, holds), Ok(10 * KIB));
         });
@@ -135,7 +129,7 @@ fn request_waits_for_unstarted_parts() {
             pool.broadcast(|_| raise(&begun));
         };
         let second = || {
-            until(&begun);
+            until(|| begun.load(Ordering::Acquire));
             a_while();
             reserve(10)
         };
@@ -208,7 +202,7 @@ fn absent_waiter_tasks_begin_first() {
             (asked, keeps.join().unwrap())
         });
         assert_eq!(asked, Ok(10 * KIB));
-        until(&has_two);
+        until(|| has_two.load(Ordering::Acquire));
     });
 }
 
@@ -236,11 +230,11 @@ fn more_slots_unblock_later_tasks() {
         let (asks, ran) = (AtomicBool::new(false), AtomicBool::new(false));
         let first = || {
             let _held = memory::reserve(10 * KIB).unwrap();
-            tidegate::blocking(|| until(&asks));
+            tidegate::blocking(|| until(|| asks.load(Ordering::Acquire)));
             // While this task computes, no task after the request may start.
             a_while();
             pool.set_workers(2).unwrap();
-            until(&ran);
+            until(|| ran.load(Ordering::Acquire));
         };
         let second = || {
             tidegate::join(
@@ -275,7 +269,7 @@ fn cross_pool_call_keeps_request_order() {
                     let _twelve = memory::reserve(12 * KIB).unwrap();
                 });
                 let _ten = memory::reserve(10 * KIB).unwrap();
-                tidegate::blocking(|| until(&begun));
+                tidegate::blocking(|| until(|| begun.load(Ordering::Acquire)));
                 let _five = memory::reserve(5 * KIB).unwrap();
             });
         };
@@ -301,7 +295,7 @@ fn absent_caller_affects_no_other_call() {
             AtomicBool::new(false),
         );
         let caller = || {
-            other().install(|| until(&holds));
+            other().install(|| until(|| holds.load(Ordering::Acquire)));
             tidegate::blocking(|| {
                 raise(&blocks);
                 a_while();
@@ -310,7 +304,7 @@ fn absent_caller_affects_no_other_call() {
         let first = || {
             let _held = memory::reserve(10 * KIB).unwrap();
             raise(&holds);
-            until(&blocks);
+            until(|| blocks.load(Ordering::Acquire));
             reserve(5)
         };
         let second = || reserve(10);
@@ -321,7 +315,7 @@ fn absent_caller_affects_no_other_call() {
                     caller();
                 });
             });
-            until(&begun);
+            until(|| begun.load(Ordering::Acquire));
             let asked = pool.install(|| tidegate::join(first, second));
             assert_eq!(asked, (Ok(5 * KIB), Ok(10 * KIB)));
         });

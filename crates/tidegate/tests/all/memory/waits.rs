@@ -1,7 +1,7 @@
 //! Budgets combined with everything else that tasks wait for: handles, other pools, blocking calls
 //! and tasks from outside.
 
-use crate::support::watched;
+use crate::support::{until, watched};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -23,19 +23,13 @@ fn a_while() {
     std::thread::sleep(Duration::from_millis(20));
 }
 
-fn until(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// Runs a join whose first half holds 10 KiB of a budget of 15 KiB and calls `wait`, while the
 /// second half requests 10 KiB. Returns the result of that request.
 fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let started = AtomicBool::new(false);
     let first = || {
         let _held = memory::reserve(10 * KIB).unwrap();
-        until(&started);
+        until(|| started.load(Ordering::Acquire));
         wait();
     };
     let second = || {
@@ -120,7 +114,7 @@ fn understated_serial_need_respects_budget() {
         pool.join(
             || {
                 let _held = memory::reserve(10 * KIB).unwrap();
-                until(&started);
+                until(|| started.load(Ordering::Acquire));
                 a_while();
             },
             || {
@@ -142,7 +136,7 @@ fn request_beside_leak_is_finally_rejected() {
         pool.install(|| std::mem::forget(memory::reserve(10 * KIB).unwrap()));
         let first = || {
             let _held = memory::reserve(KIB).unwrap();
-            tidegate::blocking(|| crate::support::until(|| pool.stats().memory.sleeps > 0));
+            tidegate::blocking(|| until(|| pool.stats().memory.sleeps > 0));
         };
         let second = || memory::reserve(6 * KIB).map(|reservation| reservation.bytes());
         let (_, asked) = pool.install(|| tidegate::join(first, second));
@@ -252,15 +246,15 @@ fn parked_task_resumes_without_free_threads() {
         let (begun, spawned, ended) = [const { AtomicBool::new(false) }; 3].into();
         let first = || {
             tidegate::scope(|scope| {
-                until(&begun);
+                until(|| begun.load(Ordering::Acquire));
                 scope.spawn(|_| ());
                 spawned.store(true, Ordering::Release);
-                until(&ended);
+                until(|| ended.load(Ordering::Acquire));
             });
         };
         let second = || {
             begun.store(true, Ordering::Release);
-            until(&spawned);
+            until(|| spawned.load(Ordering::Acquire));
             // At this fork, the task parks so that the spawned task can run first. But no thread is
             // free to run that task: the other thread runs the first half, which waits for this
             // task.
