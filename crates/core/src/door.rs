@@ -28,7 +28,7 @@ pub mod origin {
 
 /// Scopes whose tasks the caller creates.
 pub mod scope {
-    pub use crate::scope::{core, remove_count_from_afar, scope};
+    pub use crate::scope::{core, queue, remove_count_from_afar, scope};
 }
 
 /// Simulated pools.

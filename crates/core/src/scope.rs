@@ -369,6 +369,14 @@ pub fn core<'a>(scope: &'a Scope<'_>) -> &'a ScopeCore {
     &scope.core
 }
 
+/// Puts a task into the queue of `scope`, where every worker of the pool finds it. The task has no
+/// context.
+pub fn queue<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
+    let task = scope.task(f, WorkerThread::get());
+    task.count();
+    scope.core.outside().push(task);
+}
+
 impl ScopeCore {
     #[inline]
     fn is_covered_by(&self, worker: WorkerThread<'_>) -> bool {

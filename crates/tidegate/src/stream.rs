@@ -1,21 +1,23 @@
 //! Ordered streams: a map over an iterator whose results keep the order of the source.
 //!
 //! The consumer, the thread that calls `next`, also reads the source. A [`Window`] holds the items
-//! that it has read and not yet returned. Runners, which are detached tasks of the pool, run these
-//! items, oldest first. docs/streams.md describes the protocol.
+//! that it has read and not yet returned. Runners, which are detached tasks of the pool or tasks of
+//! a scope, run these items, oldest first. docs/streams.md describes the protocol.
 
 mod runners;
+mod spawner;
 mod window;
 
+use spawner::{Detached, Spawner};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::panic::Location;
 use std::sync::Arc;
 use tidegate_core::door::{
-    self, Event, Payload, PoolInner, UnhandledPanic, WorkerThread, carry, enter, origin, unwind,
-    wait,
+    self, Event, Payload, PoolInner, ScopeCore, UnhandledPanic, WorkerThread, carry, enter, origin,
+    unwind, wait,
 };
-use tidegate_core::{Origin, Pool};
+use tidegate_core::{Origin, Pool, Scope};
 use tidegate_policy::tunables::STREAM_WINDOW;
 use window::{Front, Outcome, Registered, Window};
 
@@ -39,6 +41,9 @@ use window::{Front, Outcome, Registered, Window};
 /// let read: Vec<_> = numbers.map_while(Result::ok).collect();
 /// assert_eq!(read, [1, 2]);
 /// ```
+///
+/// The source may borrow. The items, the function and its results may do so in a stream
+/// [in a scope](Stream::in_scope).
 ///
 /// # Where the items run
 /// In the pool of the task that calls `next`. Outside all pools, in the global pool. To use another
@@ -95,29 +100,105 @@ use window::{Front, Outcome, Registered, Window};
 /// are still running items, or are about to notice the end, the last of them drops the function.
 #[track_caller]
 pub fn stream<I: IntoIterator>(source: I) -> Stream<'static, I::IntoIter> {
-    Stream::new(source, None)
+    Stream::new(source, Target::Caller)
 }
 
 /// A source of items and the size of the window; from [`stream`](fn@crate::stream).
+///
+/// `S` is the [`Scope`](crate::Scope) of a stream with [`in_scope`](Self::in_scope).
 #[must_use = "a stream reads nothing until its iterator is consumed"]
-pub struct Stream<'p, I> {
+pub struct Stream<'p, I, S = Detached> {
     source: I,
-    pool: Option<&'p Pool>,
+    target: Target<'p>,
+    spawner: &'p S,
     window: Option<usize>,
     origin: Origin,
 }
 
+/// Where the items of a stream run.
+#[derive(Clone, Copy)]
+pub(crate) enum Target<'p> {
+    /// In the pool of the consumer, or else the global pool.
+    Caller,
+    Pool(&'p Pool),
+    Scope(&'p ScopeCore),
+}
+
+impl Target<'_> {
+    fn pool(self) -> Arc<PoolInner> {
+        match self {
+            Target::Caller => door::pool_here("stream"),
+            Target::Pool(pool) => door::used(pool).clone(),
+            Target::Scope(scope) => {
+                scope.pool().check_thread();
+                scope.pool().as_arc()
+            }
+        }
+    }
+}
+
 impl<'p, I: Iterator> Stream<'p, I> {
     #[track_caller]
-    pub(crate) fn new(source: impl IntoIterator<IntoIter = I>, pool: Option<&'p Pool>) -> Self {
+    pub(crate) fn new(source: impl IntoIterator<IntoIter = I>, target: Target<'p>) -> Self {
         Self {
             source: source.into_iter(),
-            pool,
+            target,
+            spawner: &Detached,
             window: None,
             origin: origin::of(None, Location::caller()),
         }
     }
 
+    /// Runs the items in tasks of `scope`, so that the items, the function and its results may
+    /// borrow anything that outlives the scope.
+    ///
+    /// The items run in the pool of the scope, whatever pool the stream was created for and
+    /// wherever `next` is called. The scope ends after all items that have begun, even if the
+    /// iterator is dropped before. If the iterator is [forgotten](std::mem::forget), the scope also
+    /// runs the other items that were read. The tasks wait in the scope's queue, where their
+    /// [class](crate::TaskBuilder::priority) does not count.
+    ///
+    /// ```
+    /// let words = ["ebb".to_owned(), "flow".to_owned()];
+    /// let longest = tidegate::scope(|scope| {
+    ///     let lengths = tidegate::stream(&words).in_scope(scope).map(String::len);
+    ///     lengths.ordered().max()
+    /// });
+    /// assert_eq!(longest, Some(4));
+    /// ```
+    ///
+    /// # Panics
+    /// If the destructor of the function panics in a task of the scope, the scope resumes that
+    /// panic. Panics of items are treated as in any [stream](fn@stream).
+    ///
+    /// # What the compiler rejects
+    /// A function whose result borrows a value that ends before the scope does:
+    /// ```compile_fail,E0597
+    /// tidegate::scope(|scope| {
+    ///     let words = ["ebb".to_owned(), "flow".to_owned()];
+    ///     let trimmed = tidegate::stream(&words).in_scope(scope).map(|word| word.trim());
+    ///     assert_eq!(trimmed.ordered().count(), 2);
+    /// });
+    /// ```
+    /// An iterator that outlives the scope:
+    /// ```compile_fail
+    /// let results = tidegate::scope(|scope| {
+    ///     tidegate::stream(0..4).in_scope(scope).map(|n| n + 1).ordered()
+    /// });
+    /// assert_eq!(results.sum::<u32>(), 10);
+    /// ```
+    pub fn in_scope<'s, 'scope>(self, scope: &'s Scope<'scope>) -> Stream<'s, I, Scope<'scope>> {
+        Stream {
+            source: self.source,
+            target: Target::Scope(door::scope::core(scope)),
+            spawner: scope,
+            window: self.window,
+            origin: self.origin,
+        }
+    }
+}
+
+impl<'p, I: Iterator, S> Stream<'p, I, S> {
     /// Sets the maximum number of items that the stream holds: read from the source, but not yet
     /// returned. The default is a multiple of the pool's number of workers (`stream-window` in
     /// `tidegate tunables`).
@@ -144,11 +225,13 @@ impl<'p, I: Iterator> Stream<'p, I> {
         self
     }
 
-    /// Sets the function that the workers call for each item.
-    pub fn map<F, T>(self, f: F) -> Mapped<'p, I, F>
+    /// Sets the function that the workers call for each item. `'env` is the lifetime of the scope
+    /// that was passed to [`in_scope`](Stream::in_scope), and otherwise `'static`.
+    pub fn map<'env, F, T>(self, f: F) -> Mapped<'p, I, F, S>
     where
-        F: Fn(I::Item) -> T + Send + Sync + 'static,
-        T: Send + 'static,
+        F: Fn(I::Item) -> T + Send + Sync + 'env,
+        T: Send + 'env,
+        S: Spawner<'env>,
     {
         Mapped { stream: self, f }
     }
@@ -156,37 +239,43 @@ impl<'p, I: Iterator> Stream<'p, I> {
 
 /// A stream and the function for its items; from [`Stream::map`].
 #[must_use = "a stream reads nothing until its iterator is consumed"]
-pub struct Mapped<'p, I, F> {
-    stream: Stream<'p, I>,
+pub struct Mapped<'p, I, F, S = Detached> {
+    stream: Stream<'p, I, S>,
     f: F,
 }
 
-impl<'p, I: Iterator, F> Mapped<'p, I, F> {
+impl<'p, I: Iterator, F, S> Mapped<'p, I, F, S> {
     /// Returns the iterator over the results, in the order of the source.
-    pub fn ordered<T>(self) -> Ordered<'p, I, T>
+    pub fn ordered<'env, T>(self) -> Ordered<'p, I, T>
     where
-        F: Fn(I::Item) -> T + Send + Sync + 'static,
-        I::Item: Send + 'static,
-        T: Send + 'static,
+        F: Fn(I::Item) -> T + Send + Sync + 'env,
+        I::Item: Send + 'env,
+        T: Send + 'env,
+        S: Spawner<'env>,
+        'env: 'p,
     {
         let Stream {
             source,
-            pool,
+            target,
+            spawner,
             window,
             origin,
         } = self.stream;
-        let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
+        let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * target.pool().wanted());
         let (f, carried) = (self.f, carry::carry_unless_visible().carried);
         let class = carried.class();
         let f = move |item| carried.run_at(class, || f(item));
+        let window = Arc::new(Window::new(class, origin, f));
+        let runs = window.clone();
         Ordered {
             source: Some(source),
             source_panic: None,
-            pool,
+            target,
             limit,
             ahead: 0,
             home: None,
-            window: Arc::new(Window::new(class, origin, f)),
+            window,
+            start_runner: Box::new(move |pool| runs.start_runner(spawner, pool)),
         }
     }
 }
@@ -200,25 +289,21 @@ pub struct Ordered<'p, I: Iterator, T> {
     source: Option<I>,
     /// The panic that has ended the source, until `next` resumes it.
     source_panic: Option<Payload>,
-    pool: Option<&'p Pool>,
+    target: Target<'p>,
     /// The maximum of `ahead`.
     limit: usize,
     /// The number of items that were read and not yet returned.
     ahead: usize,
     /// The pool in which runners are started. `None` until `next` first reads an item.
     home: Option<Arc<PoolInner>>,
-    window: Arc<Window<I::Item, T>>,
+    window: Arc<Window<'p, I::Item, T>>,
+    start_runner: Box<StartRunner<'p>>,
 }
 
-fn workers(pool: Option<&Pool>) -> usize {
-    pool.map_or_else(|| door::pool_here("stream").wanted(), Pool::workers)
-}
+/// Queues a runner in this pool.
+type StartRunner<'p> = dyn Fn(&Arc<PoolInner>) + Send + Sync + 'p;
 
-impl<I, T> Ordered<'_, I, T>
-where
-    I: Iterator<Item: Send + 'static>,
-    T: Send + 'static,
-{
+impl<I: Iterator, T> Ordered<'_, I, T> {
     /// Reads one item if the window has room, and more until the oldest item has finished, cannot
     /// be waited for, or is one of [`most_idle`](Self::most_idle) items that no thread has begun.
     fn read_ahead(&mut self) {
@@ -256,7 +341,7 @@ where
     fn start_runner(&self) {
         let home = self.home.as_ref();
         let home = home.expect("the runner counts as queued there");
-        window::start_runner(home, &self.window);
+        (self.start_runner)(home);
     }
 
     /// Reads an item. At the end of the source, drops it.
@@ -294,7 +379,7 @@ where
             return None;
         }
         let mut outcome = None;
-        enter::run_here(&self.pool(), || outcome = self.window.run_front());
+        enter::run_here(&self.target.pool(), || outcome = self.window.run_front());
         outcome
     }
 
@@ -320,12 +405,10 @@ where
             Front::Unbegun | Front::Running(_) => unreachable!("waited for its end"),
         }
     }
-}
 
-impl<I: Iterator, T> Ordered<'_, I, T> {
     /// Makes the caller's pool the one in which runners are started.
     fn settle(&mut self) {
-        self.home = Some(self.pool());
+        self.home = Some(self.target.pool());
     }
 
     /// Reports a panic that no call of `next` resumes.
@@ -340,21 +423,9 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
     fn check_process(&self) {
         self.home.iter().for_each(|home| home.check_process());
     }
-
-    /// Returns the pool in which the items run.
-    fn pool(&self) -> Arc<PoolInner> {
-        match self.pool {
-            Some(pool) => door::used(pool).clone(),
-            None => door::pool_here("stream"),
-        }
-    }
 }
 
-impl<I, T> Iterator for Ordered<'_, I, T>
-where
-    I: Iterator<Item: Send + 'static>,
-    T: Send + 'static,
-{
+impl<I: Iterator, T> Iterator for Ordered<'_, I, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -384,12 +455,7 @@ where
     }
 }
 
-impl<I, T> FusedIterator for Ordered<'_, I, T>
-where
-    I: Iterator<Item: Send + 'static>,
-    T: Send + 'static,
-{
-}
+impl<I: Iterator, T> FusedIterator for Ordered<'_, I, T> {}
 
 impl<I: Iterator, T> Drop for Ordered<'_, I, T> {
     fn drop(&mut self) {
@@ -403,7 +469,7 @@ impl<I: Iterator, T> Drop for Ordered<'_, I, T> {
     }
 }
 
-impl<I> fmt::Debug for Stream<'_, I> {
+impl<I, S> fmt::Debug for Stream<'_, I, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream")
             .field("window", &self.window)
@@ -411,7 +477,7 @@ impl<I> fmt::Debug for Stream<'_, I> {
     }
 }
 
-impl<I, F> fmt::Debug for Mapped<'_, I, F> {
+impl<I, F, S> fmt::Debug for Mapped<'_, I, F, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped")
             .field("window", &self.stream.window)

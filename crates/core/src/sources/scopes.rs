@@ -56,11 +56,17 @@ impl ScopeQueues {
         self.count.load(Ordering::Acquire) == 0
     }
 
+    /// Takes a task from the first queue that has one, which becomes the last: a scope whose queue
+    /// is never empty lets the others have their turn.
     pub(crate) fn pop(&self) -> Option<Task> {
         if self.is_empty() {
             return None;
         }
-        self.list.lock().iter().find_map(|of| of.queue.pop())
+        let mut list = self.list.lock();
+        let mut places = 0..list.len();
+        let (place, task) = places.find_map(|place| Some((place, list[place].queue.pop()?)))?;
+        list[place..].rotate_left(1);
+        Some(task)
     }
 
     pub(crate) fn any(&self) -> bool {

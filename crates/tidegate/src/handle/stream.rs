@@ -1,7 +1,7 @@
 //! Streams in a pool.
 
 use super::Pool;
-use crate::stream::Stream;
+use crate::stream::{Stream, Target};
 
 impl Pool {
     /// Like the function [`stream`](fn@crate::stream), but runs the items in this pool.
@@ -14,6 +14,6 @@ impl Pool {
     /// ```
     #[track_caller]
     pub fn stream<I: IntoIterator>(&self, source: I) -> Stream<'_, I::IntoIter> {
-        Stream::new(source, Some(self))
+        Stream::new(source, Target::Pool(self))
     }
 }

@@ -1,13 +1,13 @@
 //! The items of a stream that were read and not yet returned, and the tasks that run them.
 
 use super::runners::Runners;
+use super::spawner::Spawner;
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 use tidegate_core::Origin;
-use tidegate_core::door::spawn;
 use tidegate_core::door::{
-    Event, Payload, PoolInner, Task, UnhandledPanic, WorkerThread, may_linger, unwind,
+    Event, Payload, PoolInner, UnhandledPanic, WorkerThread, may_linger, unwind,
 };
 use tidegate_policy::Priority;
 use tidegate_policy::tunables::{STREAM_TURN, WAIT_SEARCH};
@@ -20,8 +20,8 @@ use tidegate_sync::thread;
 /// The function's result for an item, or its panic.
 pub(super) type Outcome<T> = Result<T, Payload>;
 
-pub(super) struct Window<X, T> {
-    f: Box<dyn Fn(X) -> T + Send + Sync>,
+pub(super) struct Window<'env, X, T> {
+    f: Box<dyn Fn(X) -> T + Send + Sync + 'env>,
     /// The class of the runners. `None` stands for the class of their pool.
     class: Option<Priority>,
     /// Where the stream was created.
@@ -121,11 +121,11 @@ impl<X, T> Items<X, T> {
     }
 }
 
-impl<X, T> Window<X, T> {
+impl<'env, X, T> Window<'env, X, T> {
     pub(super) fn new(
         class: Option<Priority>,
         origin: Origin,
-        f: impl Fn(X) -> T + Send + Sync + 'static,
+        f: impl Fn(X) -> T + Send + Sync + 'env,
     ) -> Self {
         Self {
             f: Box::new(f),
@@ -291,61 +291,56 @@ pub(super) fn be_patient(mut is_over: impl FnMut() -> bool) {
     }
 }
 
-/// Queues a runner: a task that runs items for a turn, or until there are none.
-pub(super) fn start_runner<X, T>(pool: &Arc<PoolInner>, window: &Arc<Window<X, T>>)
-where
-    X: Send + 'static,
-    T: Send + 'static,
-{
-    queue(pool, window, |window, current| {
-        window.items.lock().runners.begin(current.pool());
-        run(window, current);
-    });
-}
+impl<'env, X: Send + 'env, T: Send + 'env> Window<'env, X, T> {
+    /// Queues a runner: a task that runs items for a turn, or until there are none.
+    pub(super) fn start_runner<S: Spawner<'env>>(
+        self: &Arc<Self>,
+        spawner: &S,
+        pool: &Arc<PoolInner>,
+    ) {
+        self.queue(spawner, pool, |window, spawner, current| {
+            window.items.lock().runners.begin(current.pool());
+            window.run(spawner, current);
+        });
+    }
 
-/// Queues a task, which does nothing if the stream has ended by then. So the function and what it
-/// has captured do not wait in the pool's queue.
-fn queue<X, T>(
-    pool: &Arc<PoolInner>,
-    window: &Arc<Window<X, T>>,
-    task: fn(&Arc<Window<X, T>>, WorkerThread<'_>),
-) where
-    X: Send + 'static,
-    T: Send + 'static,
-{
-    let stream = Arc::downgrade(window);
-    let task = Task::alone(pool, move |current| {
-        if let Some(window) = stream.upgrade() {
-            task(&window, current);
-        }
-    });
-    let class = window.class.unwrap_or(pool.options.priority);
-    spawn::submit(pool, Some(class), task);
-}
-
-fn run<X, T>(window: &Arc<Window<X, T>>, current: WorkerThread<'_>)
-where
-    X: Send + 'static,
-    T: Send + 'static,
-{
-    let end = clock::now() + STREAM_TURN.default;
-    while let Some(next) = window.begin(current) {
-        if next.needs_runner {
-            start_runner(&current.pool().as_arc(), window);
-        }
-        let outcome = unwind::catch(|| (window.f)(next.item));
-        // If `f` has called `fork`, the other items belong to the parent.
-        current.pool().check_process();
-        if let Err(outcome) = window.finish(next.number, outcome) {
-            // Not resumed: this may be the last owner of `f`, whose destructor is user code.
-            if let Err(payload) = outcome.and_then(|value| unwind::catch(|| drop(value))) {
-                window.report(payload, UnhandledPanic::Task, current.pool());
+    /// Queues a task, which does nothing if the stream has ended by then. So the function and what
+    /// it has captured do not wait in a queue.
+    fn queue<S: Spawner<'env>>(
+        self: &Arc<Self>,
+        spawner: &S,
+        pool: &Arc<PoolInner>,
+        task: fn(&Arc<Self>, &S, WorkerThread<'_>),
+    ) {
+        let stream = Arc::downgrade(self);
+        let class = self.class.unwrap_or(pool.options.priority);
+        spawner.queue(pool, class, move |spawner, current| {
+            if let Some(window) = stream.upgrade() {
+                task(&window, spawner, current);
             }
-            return;
-        }
-        simulation::switch("finishes an item");
-        if current.must_stop() || clock::now() >= end {
-            return queue(&current.pool().as_arc(), window, run);
+        });
+    }
+
+    fn run<S: Spawner<'env>>(self: &Arc<Self>, spawner: &S, current: WorkerThread<'_>) {
+        let end = clock::now() + STREAM_TURN.default;
+        while let Some(next) = self.begin(current) {
+            if next.needs_runner {
+                self.start_runner(spawner, &current.pool().as_arc());
+            }
+            let outcome = unwind::catch(|| (self.f)(next.item));
+            // If `f` has called `fork`, the other items belong to the parent.
+            current.pool().check_process();
+            if let Err(outcome) = self.finish(next.number, outcome) {
+                // Not resumed: this may be the last owner of `f`, whose destructor is user code.
+                if let Err(payload) = outcome.and_then(|value| unwind::catch(|| drop(value))) {
+                    self.report(payload, UnhandledPanic::Task, current.pool());
+                }
+                return;
+            }
+            simulation::switch("finishes an item");
+            if current.must_stop() || clock::now() >= end {
+                return self.queue(spawner, &current.pool().as_arc(), Self::run);
+            }
         }
     }
 }

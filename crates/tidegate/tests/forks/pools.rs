@@ -223,6 +223,31 @@ fn streams_abort_the_child() {
     assert_eq!((results, end_of(child)), (20, End::Signal(libc::SIGABRT)));
 }
 
+/// The scope's pool is the parent's, so the child aborts before it reads an item.
+#[test]
+fn scoped_streams_abort_the_child() {
+    let parent = std::process::id();
+    let child = pool(2).scope(|scope| {
+        let source = (0..20).inspect(|_| {
+            if std::process::id() != parent {
+                exit(BADLY);
+            }
+        });
+        let mut results = tidegate::stream(source)
+            .in_scope(scope)
+            .map(|n| n)
+            .ordered();
+        let child = fork();
+        if child.is_none() {
+            results.next();
+            exit(BADLY);
+        }
+        assert_eq!(results.count(), 20);
+        child
+    });
+    assert_eq!(child.map(end_of), Some(End::Signal(libc::SIGABRT)));
+}
+
 #[test]
 fn unread_stream_runs_in_child() {
     let pool = pool(2);

@@ -242,6 +242,7 @@ impl Maker {
             window: self.rng.usize(1..8),
             taken,
             dropped_in_half: self.rng.bool(),
+            is_scoped: self.rng.bool(),
         }
     }
 

@@ -20,6 +20,7 @@ pub struct Stream {
     pub taken: usize,
     /// Whether the other half of a join drops the stream.
     pub dropped_in_half: bool,
+    pub is_scoped: bool,
 }
 
 /// A sort in which one comparison runs a task.
@@ -67,22 +68,45 @@ pub fn par_map<'env>(world: &'env World, items: &'env [Task], scopes: &[Around<'
     values.fold(items.len() as u64, mix)
 }
 
-/// Items that no result is taken of outlive the call, so they cannot use the pools.
-pub fn stream(world: &World, stream: &Stream) -> u64 {
+pub fn stream<'env>(world: &'env World, stream: &'env Stream) -> u64 {
+    let source = stream.items.iter().map(|task| {
+        let token = world.ledger.token(task.number);
+        (token, task, world.store.book.value())
+    });
+    if stream.is_scoped {
+        let _waits = world
+            .ledger
+            .waits_for(stream.items.iter().map(|task| task.number));
+        return tidegate::scope(|scope| {
+            let results = tidegate::stream(source).in_scope(scope);
+            let results = results.window(stream.window);
+            let results = results.map(|(token, task, _captured)| {
+                let value = token.run(|| task.call(world, &[]));
+                (value, world.store.book.value())
+            });
+            take(world, stream, results.ordered())
+        });
+    }
+    // Items that no result is taken of outlive the call, so they cannot use the pools.
     let own = World {
         pools: None,
         ..world.clone()
     };
-    let source = stream.items.iter().map(|task| {
-        let token = world.ledger.token(task.number);
-        (token, Arc::clone(task), world.store.book.value())
-    });
+    let source = source.map(|(token, task, captured)| (token, Arc::clone(task), captured));
     let results = tidegate::stream(source).window(stream.window);
     let results = results.map(move |(token, task, _captured)| {
         let value = token.run(|| task.call(&own, &[]));
         (value, own.store.book.value())
     });
-    let mut results = results.ordered();
+    take(world, stream, results.ordered())
+}
+
+/// Takes results and drops the others.
+fn take<V>(
+    world: &World,
+    stream: &Stream,
+    mut results: impl Iterator<Item = (u64, V)> + Send,
+) -> u64 {
     let mut value = 0;
     for task in &stream.items[..stream.taken] {
         let (next, _) = results.next().expect("one result for each item");

@@ -6,5 +6,6 @@ mod planted_bugs;
 mod priorities;
 mod programs;
 mod reports;
+mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -16,7 +16,7 @@ use tidegate::{CancelToken, Pool, interval};
 use tidegate_core::door::closed::{Closed, ClosedPool};
 
 /// Runs `program` in simulated pools under several seeds.
-fn run(program: impl Fn(&Pool) + Send + Sync + 'static) {
+pub fn run(program: impl Fn(&Pool) + Send + Sync + 'static) {
     for workers in [1, 2, 4] {
         let builder = move || Pool::builder().workers(workers);
         let failure = testing::search(40, builder, |_| ());
@@ -42,15 +42,6 @@ fn joins_scopes_and_loops() {
         pool.for_each(0..100, |n| _ = sum.fetch_add(n, Ordering::Relaxed));
         assert_eq!(sum.into_inner(), 10 + 4950);
         assert_eq!(pool.map_reduce(0..100, |n| n, |a, b| a + b), Some(4950));
-    });
-}
-
-#[test]
-fn streams_keep_their_order() {
-    run(|pool| {
-        let results = || pool.stream(0..12).window(3).map(|n| n + 1).ordered();
-        assert!(results().eq(1..13));
-        assert!(pool.install(|| results().eq(1..13)));
     });
 }
 
@@ -144,27 +135,6 @@ fn aborts_meet_wake_ups_and_broadcasts() {
         while Arc::strong_count(&owned) > 1 {
             pool.install(tidegate::yield_point);
         }
-    });
-}
-
-/// Another task drops the stream while an item may block.
-#[test]
-fn streams_end_in_other_tasks() {
-    run(|pool| {
-        let (sender, receiver) = channel();
-        pool.install(|| {
-            let results = tidegate::stream(0..6).window(3).map(move |n| {
-                tidegate::blocking(tidegate::yield_point);
-                sender.send(n).unwrap();
-                n
-            });
-            let mut results = results.ordered();
-            assert_eq!(results.next(), Some(0));
-            tidegate::spawn(move || drop(results)).join();
-        });
-        let mut begun: Vec<usize> = receiver.iter().collect();
-        begun.sort_unstable();
-        assert!(begun.iter().copied().eq(0..begun.len()));
     });
 }
 
@@ -320,27 +290,6 @@ fn lost_update_is_found_and_its_schedule_repeats() {
         .unwrap();
     let run = || again.install(|| lose(&again));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
-}
-
-/// Two items of a stream run at once.
-#[test]
-fn lost_update_of_a_stream_is_found() {
-    let lose = |_: &Pool| {
-        let count = Arc::new(AtomicU32::new(0));
-        let own = count.clone();
-        let add_one = move |_| {
-            let before = own.load(Ordering::Relaxed);
-            tidegate::yield_point();
-            own.store(before + 1, Ordering::Relaxed);
-        };
-        assert_eq!(tidegate::stream(0..3).map(add_one).ordered().count(), 3);
-        assert_eq!(count.load(Ordering::Relaxed), 3, "an update was lost");
-    };
-    let failure = testing::search(1_000, Pool::builder, lose).unwrap();
-    assert!(
-        failure.message().contains("an update was lost"),
-        "{failure}"
-    );
 }
 
 #[test]

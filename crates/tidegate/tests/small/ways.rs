@@ -238,6 +238,38 @@ fn half_consumed_stream_drops_everything_once() {
     });
 }
 
+/// Like the last test, but the items run in a scope, and the function and the items borrow.
+#[test]
+fn half_consumed_scoped_stream_drops_everything_once() {
+    watched(|| {
+        let (book, go, (reads, source)) = (Book::new(), Gate::new(), counted(LENGTH));
+        let (first, numbers) = (late_first(reads, 3), Vec::from_iter(0..LENGTH));
+        let source = source.map(|n| (&numbers[n], book.value()));
+        bare_pool(2).scope(|scope| {
+            let own = book.value();
+            let (first, go, book) = (&first, &go, &book);
+            let results = tidegate::stream(source).in_scope(scope).window(4);
+            let results = results.map(move |(n, captured)| {
+                let _own = &own;
+                if *n == 2 {
+                    go.wait();
+                }
+                drop(captured);
+                (n, first(*n), book.value())
+            });
+            let mut results = results.ordered();
+            threads(|threads| {
+                threads.spawn(|| {
+                    assert_eq!(results.next().map(|(_, n, _)| n), Some(0));
+                    drop(results);
+                    go.open();
+                });
+            });
+        });
+        book.check();
+    });
+}
+
 #[test]
 fn other_thread_wakes_futures() {
     watched(|| {

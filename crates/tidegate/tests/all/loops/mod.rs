@@ -4,6 +4,7 @@ mod early;
 mod folds;
 mod items;
 mod ranges;
+mod scoped_streams;
 mod stream_ends;
 mod streams;
 

@@ -195,6 +195,11 @@ fn child_requests_memory_without_threads() {
             }
         });
         assert_eq!(ran.get(), 3);
+        let values = pool.scope(|scope| {
+            let results = tidegate::stream(0..3).in_scope(scope).map(|_| memfib(12));
+            results.ordered().collect::<Vec<_>>()
+        });
+        assert_eq!(values, [144; 3]);
         assert_eq!(pool.spawn(|| memfib(12)).join(), 144);
         assert_eq!(pool.stats().memory.declared, 0);
         eprintln!("ended");
