@@ -54,6 +54,7 @@ impl {
     /// Sets how many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`). The range
     /// is from the number of workers to 32768. The default is four per worker: the threads beyond
     /// one per worker are spare threads, which run tasks while workers wait.
+    /// [`workers`](Self::workers) sets how many run tasks at once.
     ///
     /// Threads in [`blocking`](fn@crate::blocking) calls don't count, up to
     /// [`max_blocking_threads`](Self::max_blocking_threads).
