@@ -47,8 +47,8 @@ use tidegate_policy::memory::book;
 /// memory back: the reservation counts as held by a task that never ends, and a request that
 /// doesn't fit next to it is refused. A reservation that is forgotten ([`std::mem::forget`])
 /// remains charged as long as the pool lives. If a task then waits for memory longer than
-/// `memory.stall` (`tidegate tunables`; 10 s), the pool prints a line to standard error, with the
-/// source location where the reservation was made.
+/// [`Builder::stall_report`](crate::Builder::stall_report) says, the pool prints a line to standard
+/// error, with the source location where the reservation was made.
 ///
 /// ```
 /// use tidegate::{Pool, memory};

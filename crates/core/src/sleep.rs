@@ -32,7 +32,7 @@ use look::Reach;
 use looks::{Asked, Looks};
 use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::{Ledger, Status};
-use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
+use tidegate_policy::tunables::SURPLUS_KEEP_ALIVE;
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::{barrier, clock};
 
@@ -190,7 +190,8 @@ pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let pool = worker.pool();
     let mut looks = Looks::none();
-    let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
+    let after = pool.options.stall_report as Nanos * 1_000_000_000;
+    let mut silent = (after > 0 && matches!(awaited, Awaited::Memory(_))).then(clock::now);
     while pool.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
         if !looks.remain() {
             // Work is requested before the first park and after each wake-up, because the awaited
@@ -210,8 +211,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             looks = Looks::none();
         } else if let Some(since) = silent.filter(|_| looks.is_last()) {
             looks.report(pool);
-            worker.sleeper.park_for(SPACE_STALL.default);
-            if clock::now() - since >= SPACE_STALL.default {
+            worker.sleeper.park_for(after);
+            if clock::now() - since >= after {
                 silent = None;
                 memory::report_stall(worker);
             }

@@ -277,7 +277,8 @@ impl {
     /// A pool stands still while a task is in a call that sleeps, or tasks wait, but no task begins
     /// and the pool uses no CPU. The line says which workers sleep in a task, where that task was
     /// spawned if it was spawned by itself, and what waits. It is printed at most once. Calls in
-    /// [`blocking`](fn@crate::blocking) may take as long as they like.
+    /// [`blocking`](fn@crate::blocking) may take as long as they like. After the same time, a task
+    /// that waits for [memory](crate::memory) has a line of its own.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).stall_report(30).build()?;

@@ -1,7 +1,7 @@
 //! The memory policy and the parameters of each policy.
 
 use super::{MemoryPolicy, SleepFunction};
-use crate::tunable::{Basis, Tunable, bytes, choice, table, time};
+use crate::tunable::{Basis, Tunable, bytes, choice, table};
 
 const GUESSED: Basis = Basis::Guessed;
 const KIB: usize = 1 << 10;
@@ -32,7 +32,4 @@ table! {
     BUDGET_SERIAL: usize = bytes("budget.serial", 0, MOST, 0),
         "Peak of the serial run's declared memory, which is kept for the leftmost path; a budget \
         must set it.", GUESSED;
-    SPACE_STALL: u64 = time("memory.stall", 100 * 1_000_000, 3_600 * 1_000_000_000, 10 * 1_000_000_000),
-        "How long a task waits for memory before a message on standard error reports the wait and \
-        the tasks that hold the memory.", GUESSED;
 }

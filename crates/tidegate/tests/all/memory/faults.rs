@@ -33,6 +33,7 @@ fn asks_beside_a_forgotten_reservation() {
     let pool = builder
         .share(SharePolicy::Off)
         .memory(memory)
+        .stall_report(1)
         .build()
         .unwrap();
     pool.install(|| forget(8 * KIB));
