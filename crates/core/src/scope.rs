@@ -203,7 +203,8 @@ pub struct OutsideQueue {
 impl OutsideQueue {
     pub fn push(self, task: Task) {
         self.queue.push(task);
-        wake::work_visible(&self.pool, None);
+        let publisher = WorkerThread::of(&self.pool).map(WorkerThread::worker);
+        wake::work_queued(&self.pool, publisher);
         simulated::switch("queues a task of a scope");
     }
 }
@@ -412,7 +413,7 @@ impl ScopeCore {
         }
     }
 
-    /// Returns the queue to which a thread from outside pushes a task that has its own count.
+    /// Returns the queue to which any thread may push a task that has its own count.
     pub fn outside(&self) -> OutsideQueue {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
         memory::expect(&pool, self);

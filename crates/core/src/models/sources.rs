@@ -143,11 +143,7 @@ fn loom_class_queue_wakes_worker() {
 fn loom_scope_queue_wakes_worker() {
     check_put(
         |builder| builder,
-        |current, scope, body| {
-            let task = scope.task(move |_| body(), Some(current));
-            task.count();
-            scope::core(scope).outside().push(task);
-        },
+        |_, scope, body| scope::queue(scope, move |_| body()),
     );
 }
 
