@@ -338,7 +338,7 @@ pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
     pool.sleep.is_short() || pool.memory.has_work() || pool.sources.has_unplaced()
 }
 
-/// Whether a worker that waits within a detached task may keep its slot for a while.
+/// Whether a worker that waits within a task may keep its slot for a while.
 #[must_use]
 pub fn may_linger(worker: WorkerThread<'_>) -> bool {
     // If the pool has no threads, whoever could end the wait is in a frame below.

@@ -7,7 +7,7 @@ use tidegate_core::door::PoolInner;
 pub(super) struct Runners(Vec<InPool>);
 
 struct InPool {
-    /// The address of the pool. A runner holds its pool, so no other pool gets it meanwhile.
+    /// The address of the pool. A runner keeps its pool alive, so no other pool gets it meanwhile.
     pool: usize,
     /// How many have begun and not ended.
     begun: usize,
