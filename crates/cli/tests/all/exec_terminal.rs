@@ -90,11 +90,10 @@ fn background_job_stops_when_it_reads() {
     let mut shell = Shell::start();
     shell.press("$TIDEGATE exec -- sh -c 'sed -u s/.*/[\\&]/; exit 7' &\n");
     shell.wait_for(PROMPT);
-    let mut jobs = String::new();
-    while !jobs.contains("Stopped") {
+    eventually(|| {
         shell.press("jobs\n");
-        jobs = shell.wait_for(PROMPT);
-    }
+        shell.wait_for(PROMPT).contains("Stopped")
+    });
     shell.press("fg\n");
     shell.wait_for("exec");
     shell.press("word\n");
