@@ -61,7 +61,7 @@ fn run(spec: Spec, table: &Path) -> Result<Done, Failure> {
     Ok(done.into_iter().next().expect("one job"))
 }
 
-/// A program, and its serial run, with which the other runs are compared.
+/// A program and its serial run, with which its other runs are compared.
 struct Baseline {
     program: &'static str,
     parameters: Vec<(String, String)>,
