@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};
 
-use crate::roster::{self, Row};
+use crate::roster::{self, JobStatus};
 use tidegate_cli_support::arguments::TableFormat;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{self, describe};
@@ -20,7 +20,7 @@ pub struct ListArguments {
 }
 
 fn help() -> String {
-    format!("{ABOUT}{}\n{CODES}", describe(Row::FIELDS))
+    format!("{ABOUT}{}\n{CODES}", describe(JobStatus::FIELDS))
 }
 
 const ABOUT: &str = "\
@@ -43,38 +43,38 @@ const CODES: &str =
 
 pub fn print(format: TableFormat) -> Result<(), Failure> {
     let location = roster::find()?;
-    let rows = look(&location)?;
+    let jobs = look(&location)?;
     if format.json {
-        return output::print_json(&to_json(&location, rows.as_deref()));
+        return output::print_json(&to_json(&location, jobs.as_deref()));
     }
     if format.csv {
-        return roster::table(rows.as_deref().unwrap_or_default()).print(format);
+        return roster::table(jobs.as_deref().unwrap_or_default()).print(format);
     }
     let place = roster::place(&location);
-    output::to_stdout(|out| match rows.as_deref() {
+    output::to_stdout(|out| match jobs.as_deref() {
         None => writeln!(out, "no jobs: there is no table at {place}"),
         Some([]) => writeln!(out, "no jobs in the table at {place}"),
-        Some(rows) => {
-            let jobs = output::show_count(rows.len(), "job");
-            writeln!(out, "{jobs} in the table at {place}")?;
-            writeln!(out, "{}", roster::table(rows).text(format.wide))
+        Some(jobs) => {
+            let count = output::show_count(jobs.len(), "job");
+            writeln!(out, "{count} in the table at {place}")?;
+            writeln!(out, "{}", roster::table(jobs).text(format.wide))
         }
     })
 }
 
 /// Returns the jobs in the table, or `None` if there is no table.
-fn look(location: &Location) -> Result<Option<Vec<Row>>, Failure> {
+fn look(location: &Location) -> Result<Option<Vec<JobStatus>>, Failure> {
     let jobs = Observer::open(location)
         .and_then(|observer| observer.map(|mut observer| observer.jobs()).transpose())
         .map_err(|refusal| roster::refused(&refusal))?;
-    Ok(jobs.map(|jobs| jobs.iter().map(Row::from).collect()))
+    Ok(jobs.map(|jobs| jobs.iter().map(JobStatus::from).collect()))
 }
 
-fn to_json(location: &Location, rows: Option<&[Row]>) -> Value {
+fn to_json(location: &Location, jobs: Option<&[JobStatus]>) -> Value {
     json!({
         "table": location.path().to_string_lossy(),
         "why": location.why(),
-        "exists": rows.is_some(),
-        "jobs": rows.unwrap_or_default().iter().map(Row::to_json).collect::<Vec<_>>(),
+        "exists": jobs.is_some(),
+        "jobs": jobs.unwrap_or_default().iter().map(JobStatus::to_json).collect::<Vec<_>>(),
     })
 }

@@ -1,6 +1,6 @@
-//! The rows of the job table, for the commands that display them.
+//! The states of the jobs in the job table, for the commands that display them.
 //!
-//! `tidegate-share` finds and reads the table. This module formats the rows as text and as JSON. It
+//! `tidegate-share` finds and reads the table. This module formats them as text and as JSON. It
 //! neither joins the table nor creates one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,9 +12,9 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::json_fields;
 use tidegate_cli_support::output::{JsonField, Table, Value as Cell, show_age, to_json};
 
-/// A job's row in the table.
+/// The state of a job, as it publishes it in the job table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct JobStatus {
     pub pid: u32,
     pub name: String,
     /// The number of processors that the job could use.
@@ -38,7 +38,7 @@ pub struct Row {
     pub stalled: bool,
 }
 
-impl From<&Job> for Row {
+impl From<&Job> for JobStatus {
     fn from(job: &Job) -> Self {
         Self {
             pid: job.pid,
@@ -56,22 +56,22 @@ impl From<&Job> for Row {
     }
 }
 
-impl Row {
-    /// The fields of the row as `--json` prints it.
-    pub const FIELDS: &[JsonField<Self>] = json_fields! { row:
-        pid "" = row.pid;
-        name "" = row.name;
-        desire "" = row.desire;
-        allotment "" = row.allotment;
-        in_use "" = row.in_use;
-        efficiency "0 to 1; null if unknown" = row.efficiency();
-        weight "" = row.weight;
-        limit "maximum processors" = row.limit;
-        since "start in seconds since 1970" = Duration::from_nanos(row.since).as_secs_f64();
-        cpu_seconds "of its process so far" = Duration::from_nanos(row.cpu_time).as_secs_f64();
+impl JobStatus {
+    /// The fields of the object that `--json` prints.
+    pub const FIELDS: &[JsonField<Self>] = json_fields! { job:
+        pid "" = job.pid;
+        name "" = job.name;
+        desire "" = job.desire;
+        allotment "" = job.allotment;
+        in_use "" = job.in_use;
+        efficiency "0 to 1; null if unknown" = job.efficiency();
+        weight "" = job.weight;
+        limit "maximum processors" = job.limit;
+        since "start in seconds since 1970" = Duration::from_nanos(job.since).as_secs_f64();
+        cpu_seconds "of its process so far" = Duration::from_nanos(job.cpu_time).as_secs_f64();
     };
 
-    /// Returns the row as `--json` prints it.
+    /// Returns the object that `--json` prints.
     pub fn to_json(&self) -> Value {
         to_json(Self::FIELDS, self).into()
     }
@@ -104,8 +104,8 @@ pub fn now() -> Duration {
     now.unwrap_or_default()
 }
 
-/// Returns a table of the rows, with the most important columns first.
-pub fn table(rows: &[Row]) -> Table {
+/// Returns a table of the jobs, with the most important columns first.
+pub fn table(jobs: &[JobStatus]) -> Table {
     let mut table = Table::new([
         "pid",
         "name",
@@ -118,17 +118,17 @@ pub fn table(rows: &[Row]) -> Table {
         "limit",
     ]);
     let now = now();
-    for row in rows {
+    for job in jobs {
         table.row([
-            row.pid.into(),
-            row.name.as_str().into(),
-            row.desire.into(),
-            row.allotment.into(),
-            row.in_use.into(),
-            row.efficiency().map_or(Cell::Missing, Cell::Share),
-            Cell::Age(row.age(now).as_secs_f64()),
-            row.weight.into(),
-            row.limit.into(),
+            job.pid.into(),
+            job.name.as_str().into(),
+            job.desire.into(),
+            job.allotment.into(),
+            job.in_use.into(),
+            job.efficiency().map_or(Cell::Missing, Cell::Share),
+            Cell::Age(job.age(now).as_secs_f64()),
+            job.weight.into(),
+            job.limit.into(),
         ]);
     }
     table

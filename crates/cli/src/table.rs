@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tidegate_share::confinement::{self, Records};
 use tidegate_share::{Job, Location, Observer, Soundness};
 
-use crate::roster::{self, Row};
+use crate::roster::{self, JobStatus};
 use tidegate_cli_support::arguments::Format;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output;
@@ -75,13 +75,13 @@ fn write_records(records: &Records, out: &mut dyn io::Write) -> io::Result<()> {
 fn group(out: &mut dyn io::Write, label: &str, jobs: &[Job]) -> io::Result<()> {
     writeln!(out, "{label:<12}{}", jobs.len())?;
     let now = roster::now();
-    for row in jobs.iter().map(Row::from) {
+    for job in jobs.iter().map(JobStatus::from) {
         writeln!(
             out,
             "  {} {}, since {}",
-            row.pid,
-            row.name,
-            row.age_text(now)
+            job.pid,
+            job.name,
+            job.age_text(now)
         )?;
     }
     Ok(())
@@ -91,7 +91,7 @@ fn to_json(location: &Location, found: Option<&Soundness>, records: &Records) ->
     let nothing = Soundness::default();
     let soundness = found.unwrap_or(&nothing);
     let list = |jobs: &[Job]| {
-        let rows = jobs.iter().map(|job| Row::from(job).to_json());
+        let rows = jobs.iter().map(|job| JobStatus::from(job).to_json());
         rows.collect::<Vec<_>>()
     };
     json!({

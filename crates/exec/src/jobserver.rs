@@ -222,8 +222,8 @@ fn add_flags(flags: &str, address: &str) -> String {
 #[must_use]
 pub fn has_old_make() -> bool {
     let mut make = Command::new("make");
-    let make = make.arg("--version").env_remove("MAKEFLAGS");
-    let make = make.stdin(Stdio::null()).stderr(Stdio::null());
+    make.arg("--version").env_remove("MAKEFLAGS");
+    make.stdin(Stdio::null()).stderr(Stdio::null());
     let Ok(mut make) = make.stdout(Stdio::piped()).spawn() else {
         return false;
     };

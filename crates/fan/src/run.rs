@@ -125,8 +125,8 @@ fn prepare<P: Split, L>(
     lock: impl FnOnce(&Path) -> Result<L, Error>,
 ) -> Result<Prepared<P, L>, Error> {
     let header = Header::new(arguments, options.pieces);
-    let path = options.dir.clone();
-    let path = path.unwrap_or_else(|| format!("fan-{}-{}", P::NAME, &header.digest()[..8]).into());
+    let named = || format!("fan-{}-{}", P::NAME, &header.digest()[..8]).into();
+    let path = options.dir.clone().unwrap_or_else(named);
     let path = absolute(&path).map_err(|error| Error::at(&path, &error))?;
     let launch = launch(&path, options)?;
     let piece = line(&launch.words());
@@ -191,8 +191,8 @@ fn is_whole<P: Split>(header: &Header<P>, path: &Path) -> bool {
 }
 
 fn launch(out: &Path, options: &Options) -> Result<Launch, Error> {
-    let program = env::current_exe();
-    let program = program.map_err(|error| Error::elsewhere(format!("this program: {error}")))?;
+    let program =
+        env::current_exe().map_err(|error| Error::elsewhere(format!("this program: {error}")))?;
     let mut program = vec![program.into_os_string()];
     program.extend(options.prefix.iter().cloned());
     Ok(Launch {

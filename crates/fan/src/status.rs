@@ -119,9 +119,10 @@ fn survey_with_ends(
 ) -> Result<Found, Error> {
     let here = host();
     let (mut survey, mut wrong) = self::survey(folder, planned)?;
-    let ended = survey.begun.iter();
-    let ended = ended.filter(|begun| begun.host == here && has_ended(begun.pid));
-    let ended: HashSet<_> = ended.map(|begun| begun.file.clone()).collect();
+    let ended: HashSet<_> = (survey.begun.iter())
+        .filter(|begun| begun.host == here && has_ended(begun.pid))
+        .map(|begun| begun.file.clone())
+        .collect();
     if !ended.is_empty() {
         // An attempt that was not killed has published its result, and removed its file.
         (survey, wrong) = self::survey(folder, planned)?;

@@ -81,12 +81,12 @@ impl Mutant {
             }
             kind => kind.cargo(&format!("-p {package}"), argument),
         };
-        let command = command.within(scratch(TREE)).args(args);
-        let command = command.args(["--", "--nocapture", "--exact", test]);
-        // Two builds differ only in a few lines.
-        let command = command.env("CARGO_INCREMENTAL", "1");
-        let command = command.env("CARGO_TARGET_DIR", scratch("mutants").join(tool));
-        command.env("RUST_BACKTRACE", "0")
+        (command.within(scratch(TREE)).args(args))
+            .args(["--", "--nocapture", "--exact", test])
+            // Two builds differ only in a few lines.
+            .env("CARGO_INCREMENTAL", "1")
+            .env("CARGO_TARGET_DIR", scratch("mutants").join(tool))
+            .env("RUST_BACKTRACE", "0")
     }
 }
 

@@ -245,9 +245,9 @@ fn save(models: Cmd, test: &str) -> String {
     // Otherwise, loom would start with the schedule of an earlier failure.
     let _ = fs::remove_file(&file);
     let _ = fs::create_dir_all(scratch("schedules"));
-    let again = models.env("LOOM_CHECKPOINT_FILE", &file);
-    let again = again.env("LOOM_CHECKPOINT_INTERVAL", "1");
-    let again = again.args(["--", "--exact", test]);
+    let again = (models.env("LOOM_CHECKPOINT_FILE", &file))
+        .env("LOOM_CHECKPOINT_INTERVAL", "1")
+        .args(["--", "--exact", test]);
     let shown = again.shown().join(" ");
     match again.run() {
         Ok(_) if file.exists() => format!("\nits failing schedule is saved; from there: {shown}"),

@@ -155,9 +155,8 @@ pub fn grouped_help(listed: impl Fn(&Entry) -> bool) -> String {
     let width = width.unwrap_or_default();
     for (group, names) in GROUPS {
         let entries = names.split(' ').filter_map(entry);
-        let lines = entries.filter(|entry| listed(entry));
-        let lines = lines.map(|entry| format!("  {:<width$}  {}\n", entry.name, entry.summary));
-        let lines: String = lines.collect();
+        let line = |entry: &Entry| format!("  {:<width$}  {}\n", entry.name, entry.summary);
+        let lines: String = entries.filter(|entry| listed(entry)).map(line).collect();
         if !lines.is_empty() {
             help += &format!("{group}:\n{lines}\n");
         }

@@ -108,10 +108,10 @@ pub fn run<C: Parser, T: Termination>(work: impl FnOnce(C) -> Result<T, Failure>
 /// our copy and keeps what was expected.
 pub fn rendered(error: &clap::Error) -> String {
     // What clap quotes has a style of its own, unlike an apostrophe.
-    let styled = error.render().ansi().to_string();
-    let styled = styled.replace("'\x1b[", "\"\x1b[");
-    let styled = StyledStr::from(styled.replace("\x1b[0m'", "\x1b[0m\""));
-    let mut message = styled.to_string();
+    let styled = (error.render().ansi().to_string())
+        .replace("'\x1b[", "\"\x1b[")
+        .replace("\x1b[0m'", "\x1b[0m\"");
+    let mut message = StyledStr::from(styled).to_string();
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         // Our messages don't quote what has the value.
         message = message.replacen(

@@ -47,21 +47,21 @@ const RIVALS: &[Rival] = &[
 /// Compares a program on several runtimes.
 pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
     let program = find(chosen.name, setting.size.into(), &chosen.given)?;
-    let case = Case::new(program, chosen.name.to_owned())?;
-    let lanes = case.lanes(&setting.rivals(RIVALS)?, &setting.workers()?)?;
-    let preset = (ROW.as_secs_f64() / case.sample_seconds()).clamp(SAMPLES.0, SAMPLES.1);
+    let prepared = PreparedTrial::new(program, chosen.name.to_owned())?;
+    let lanes = prepared.lanes(&setting.rivals(RIVALS)?, &setting.workers()?)?;
+    let preset = (ROW.as_secs_f64() / prepared.sample_seconds()).clamp(SAMPLES.0, SAMPLES.1);
     let rows = rounds::take(lanes, setting.repeat(preset as u32))?;
     let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
     let half = twice.and_then(|row| row.median()).map(|median| {
         let half = show_nanos(median / 2.0);
         format!("half the time of two serial copies at the same time: {half}")
     });
-    let notes = half.into_iter().chain(case.refusals.take());
+    let notes = half.into_iter().chain(prepared.refusals.take());
     Ok(Outcome::new(rows, "one run", notes.collect()))
 }
 
 /// A program with its input and its correct answer.
-pub struct Case {
+pub struct PreparedTrial {
     name: String,
     trial: RefCell<Box<dyn Trial>>,
     /// Explanations of why some runtimes are left out.
@@ -72,7 +72,7 @@ pub struct Case {
     units: f64,
 }
 
-impl Case {
+impl PreparedTrial {
     /// Prepares the input, and runs the serial version to get its time and its answer.
     pub fn new(mut trial: Box<dyn Trial>, name: String) -> Result<Self, Failure> {
         trial::prepare(&mut *trial)?;

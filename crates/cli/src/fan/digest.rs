@@ -14,7 +14,7 @@ use tidegate_fan::{Budget, Done, Error, Weighted};
 use tidegate_workloads::digest::{Bytes, Digest, Listing, Outcome, ProblemKind, printable, read};
 use tidegate_workloads::{Program, Size, Values};
 
-use super::{Part, REST, Report, failed};
+use super::{Divisible, REST, Report, failed};
 use crate::run::{Details, problems};
 
 /// As many bytes take about as long to read as a file takes to open.
@@ -96,7 +96,7 @@ impl Split {
     }
 }
 
-impl Part for Split {
+impl Divisible for Split {
     type Item = Item;
     type Out = Out;
 

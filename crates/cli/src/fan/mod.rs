@@ -55,7 +55,7 @@ pub struct Report {
 }
 
 /// How one program is split: see [`Split`].
-trait Part {
+trait Divisible {
     type Item: Serialize + DeserializeOwned;
     type Out: Serialize + DeserializeOwned;
 
@@ -190,25 +190,25 @@ impl Split for Programs {
     }
 }
 
-fn plan<P: Part>(part: &P, pieces: usize) -> Result<Vec<Weighted<Box<RawValue>>>, Error> {
-    Ok(part.plan(pieces)?.into_iter().map(raw_item).collect())
+fn plan<P: Divisible>(split: &P, pieces: usize) -> Result<Vec<Weighted<Box<RawValue>>>, Error> {
+    Ok(split.plan(pieces)?.into_iter().map(raw_item).collect())
 }
 
-fn run<P: Part>(
-    part: &P,
+fn run<P: Divisible>(
+    split: &P,
     item: &RawValue,
     budget: &Budget,
 ) -> Result<Done<Box<RawValue>, Box<RawValue>>, Error> {
-    let Done { out, rest } = part.run(read(item)?, budget)?;
+    let Done { out, rest } = split.run(read(item)?, budget)?;
     Ok(Done {
         out: raw(&out),
         rest: rest.into_iter().map(raw_item).collect(),
     })
 }
 
-fn merge<P: Part>(part: &P, outs: &[Box<RawValue>]) -> Result<Report, Error> {
+fn merge<P: Divisible>(split: &P, outs: &[Box<RawValue>]) -> Result<Report, Error> {
     let outs = outs.iter().map(|out| read(out));
-    part.merge(outs.collect::<Result<_, _>>()?)
+    split.merge(outs.collect::<Result<_, _>>()?)
 }
 
 fn raw_item<I: Serialize>(Weighted { item, weight }: Weighted<I>) -> Weighted<Box<RawValue>> {

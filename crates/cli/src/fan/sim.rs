@@ -7,7 +7,7 @@ use tidegate_cli_support::standard::is_standard;
 use tidegate_fan::{Budget, Done, Error, Weighted};
 use tidegate_workloads::digest::hex;
 
-use super::{Part, REST, Report, failed};
+use super::{Divisible, REST, Report, failed};
 use crate::arguments::{Simulated, SimulatedMachine};
 use crate::sim::{Experiment, Figures, Processors, Runs};
 
@@ -130,7 +130,7 @@ fn items(settings: &str, runs: &[usize], parts: usize) -> Vec<Weighted<Item>> {
     items.collect()
 }
 
-impl Part for Split {
+impl Divisible for Split {
     type Item = Item;
     type Out = Out;
 

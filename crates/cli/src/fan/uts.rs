@@ -19,7 +19,7 @@ use tidegate_fan::{Budget, Done, Error, Weighted};
 use tidegate_workloads::uts::{Counts, Law, Node, Place, Uts, count_until};
 use tidegate_workloads::{Form, Program, Values};
 
-use super::{Part, REST, Report, failed, row};
+use super::{Divisible, REST, Report, failed, row};
 
 /// How many nodes the planner unfolds for each piece, at most. Some trees are so narrow that it would
 /// otherwise count them.
@@ -89,7 +89,7 @@ impl Split {
     }
 }
 
-impl Part for Split {
+impl Divisible for Split {
     type Item = Item;
     type Out = Counts;
 

@@ -11,7 +11,7 @@ use tidegate_cli_support::standard::shown_input;
 
 /// The fields that are read from a row of the file. Its other fields are for human readers.
 #[derive(Deserialize)]
-struct Row {
+struct MeasuredCost {
     name: String,
     /// The cost in nanoseconds. `null` means that the cost could not be measured, so the default
     /// applies. A missing field is an error.
@@ -26,7 +26,7 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
         return Ok(costs);
     };
     let refused = |what: String| Failure::Usage(format!("{}: {what}", shown_input(file)));
-    let rows: Vec<Row> = serde_json::from_str(&input::text(file)?).map_err(|error| {
+    let rows: Vec<MeasuredCost> = serde_json::from_str(&input::text(file)?).map_err(|error| {
         refused(format!(
             "{error}: expected a list of costs as printed by `tidegate-lab bench calibrate --json`"
         ))

@@ -13,7 +13,7 @@ use tidegate_sim::{
 
 use super::costs;
 use super::processors::Processors;
-use super::subject::{Subject, labels, subjects};
+use super::simulated::{SimulatedProgram, labels};
 use crate::arguments::{Simulated, SimulationFlags};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options::value;
@@ -21,7 +21,7 @@ use tidegate_cli_support::output::{Progress, show_count, show_seconds};
 
 pub struct Experiment {
     /// The programs, which the jobs take in turn.
-    pub subjects: Vec<Subject>,
+    pub programs: Vec<SimulatedProgram>,
     /// The settings of the simulated machine, including the first seed.
     pub settings: Settings,
     /// The path of the topology file; `None` without `--topology`.
@@ -48,7 +48,7 @@ impl Experiment {
         Simulated { chosen, flags }: &Simulated,
         processors: &Processors,
     ) -> Result<Self, Failure> {
-        let subjects = subjects(chosen, flags)?;
+        let programs = SimulatedProgram::all(chosen, flags)?;
         let settings = Settings {
             seed: flags.sim_seed,
             idle: value(flags.idle, &tunables::IDLE)?,
@@ -77,30 +77,30 @@ impl Experiment {
             topology: processors.file(),
             costs: flags.costs.as_ref().map(|file| file.display().to_string()),
             width,
-            instances: instances(flags, &subjects)?,
-            subjects,
+            instances: instances(flags, &programs)?,
+            programs,
             arrivals: flags.arrivals.clone(),
             seeds: seeds(flags)?,
         })
     }
 
     /// Returns the program that the job with this index runs.
-    pub fn subject(&self, job: usize) -> &Subject {
-        &self.subjects[job % self.subjects.len()]
+    pub fn program(&self, job: usize) -> &SimulatedProgram {
+        &self.programs[job % self.programs.len()]
     }
 
     /// Returns each program's work (T1) and span (Tinf) as JSON fields.
     pub fn sizes(&self, outcome: &Outcome) -> Map<String, Value> {
         // The first job that runs a program has the same index as the program.
         let sizes = self
-            .subjects
+            .programs
             .iter()
             .zip(&outcome.jobs)
-            .map(|(subject, job)| {
+            .map(|(simulated, job)| {
                 let mut fields = Map::new();
-                if self.subjects.len() > 1 {
-                    fields.insert("program".into(), subject.label.clone().into());
-                    fields.extend(subject.to_json());
+                if self.programs.len() > 1 {
+                    fields.insert("program".into(), simulated.label.clone().into());
+                    fields.extend(simulated.to_json());
                 }
                 fields.insert("t1".into(), (job.work as f64 / 1e9).into());
                 fields.insert("tinf".into(), (job.span as f64 / 1e9).into());
@@ -116,7 +116,7 @@ impl Experiment {
     /// Runs the programs with every seed, and returns the results in the order of the seeds.
     pub fn run(&self) -> Result<Vec<Done>, Failure> {
         let progress = Progress::start(self.seeds as u64);
-        let labels = labels(&self.subjects);
+        let labels = labels(&self.programs);
         progress.say(&format!("{labels}: simulating"));
         let one = |number: usize| {
             let mut far = |events: u64, now| {
@@ -157,7 +157,7 @@ impl Experiment {
             memory => format!(" with --memory {memory}"),
         };
         let refused = |refusal: tidegate_sim::Refusal| {
-            Failure::Usage(format!("sim {}{under}: {refusal}", labels(&self.subjects)))
+            Failure::Usage(format!("sim {}{under}: {refusal}", labels(&self.programs)))
         };
         let settings = Settings {
             seed,
@@ -168,7 +168,7 @@ impl Experiment {
             None => vec![0; self.instances],
         };
         let dags: Vec<_> = (0..self.instances)
-            .map(|job| self.subject(job).dag())
+            .map(|job| self.program(job).dag())
             .collect();
         let jobs = dags.iter().zip(arrivals).map(|(dag, arrives)| Job {
             dag: &**dag,
@@ -177,7 +177,7 @@ impl Experiment {
         });
         let outcome = run_mix(&settings, &jobs.collect::<Vec<_>>(), far).map_err(refused)?;
         let of_job = |(number, job): (usize, &JobOutcome)| {
-            let walk = || self.subject(number).extent(k_of(settings.memory));
+            let walk = || self.program(number).extent(k_of(settings.memory));
             let extent = (job.peak_bytes > 0).then(walk);
             bounds(&settings, &outcome, (number, self.width), extent)
         };
@@ -224,8 +224,8 @@ fn requires_desire(option: &str) -> Failure {
 
 /// Returns the number of jobs. The default is one job for each time of `--arrivals`, or one for
 /// each program if there are no times.
-fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Failure> {
-    let programs = subjects.len();
+fn instances(flags: &SimulationFlags, simulated: &[SimulatedProgram]) -> Result<usize, Failure> {
+    let programs = simulated.len();
     let told = flags.arrivals.as_ref().map(Arrivals::count);
     match (flags.instances, told) {
         (Some(instances), Some(Some(times))) if instances != times => {
@@ -240,7 +240,7 @@ fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Fai
             few if few < programs => Err(Failure::Usage(format!(
                 "{} cannot run {programs} programs (no job for {}): expected at least {programs} jobs, one per program",
                 show_count(few, "job"),
-                labels(&subjects[few..])
+                labels(&simulated[few..])
             ))),
             1 if told.is_some() => Err(Failure::Usage(
                 "--arrivals has no effect on a single job: expected at:TIME,.. with two or more entries, or --instances 2 or more"

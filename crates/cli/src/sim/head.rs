@@ -33,7 +33,7 @@ impl<'a> Head<'a> {
     /// Returns the first JSON fields of a report. If there is only one program, they include its
     /// name and parameters; if there is only one seed, they include the seed.
     pub fn to_json(&self, seed: Option<u64>) -> Map<String, Value> {
-        let mut fields = match &self.experiment.subjects[..] {
+        let mut fields = match &self.experiment.programs[..] {
             [only] => only.to_json(),
             _ => Map::new(),
         };
@@ -78,10 +78,10 @@ impl<'a> Head<'a> {
 impl fmt::Display for Head<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = &self.experiment.settings;
-        for (number, subject) in self.experiment.subjects.iter().enumerate() {
+        for (number, simulated) in self.experiment.programs.iter().enumerate() {
             let plus = if number == 0 { "" } else { " + " };
-            let parameters = show_fields(&subject.program.parameters());
-            write!(f, "{plus}{} {parameters}", subject.program.name())?;
+            let parameters = show_fields(&simulated.program.parameters());
+            write!(f, "{plus}{} {parameters}", simulated.program.name())?;
         }
         write!(f, ", simulated on {} processors", settings.processors)?;
         if self.experiment.topology.is_some() {

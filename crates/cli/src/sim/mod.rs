@@ -20,7 +20,7 @@ mod processors;
 mod report;
 mod runs;
 mod sheet;
-mod subject;
+mod simulated;
 
 use clap::Args;
 
@@ -158,7 +158,7 @@ fn broken(experiment: &Experiment, run: &Done) -> Option<String> {
              simulator is wrong",
             bound.name,
             run.seed,
-            experiment.subject(job).label,
+            experiment.program(job).label,
             bound.value,
             bound.limit
         ))

@@ -179,8 +179,8 @@ impl Rows {
             let (jobs, bounds) = (slice::from_ref(job), slice::from_ref(bounds));
             (number as u64, Jobs { jobs, bounds }.figures(&JOBS))
         });
-        let programs = (experiment.subjects.len() > 1).then(|| {
-            let label = |job| experiment.subject(job).label.clone();
+        let programs = (experiment.programs.len() > 1).then(|| {
+            let label = |job| experiment.program(job).label.clone();
             (0..experiment.instances).map(label).collect()
         });
         let program = programs.as_ref().map(|_| name("program"));

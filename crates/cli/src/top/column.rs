@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use crate::roster::Row;
+use crate::roster::JobStatus;
 
 /// A column of the screen. Rows can be sorted by any column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,22 +77,22 @@ impl Column {
         }
     }
 
-    /// Returns the text of this column in `row`. `now` is the time since 1970.
-    pub fn cell(self, row: &Row, now: Duration) -> String {
+    /// Returns the text of this column in `status`. `now` is the time since 1970.
+    pub fn cell(self, status: &JobStatus, now: Duration) -> String {
         match self {
-            Self::Pid => row.pid.to_string(),
+            Self::Pid => status.pid.to_string(),
             // A terminal would obey control characters.
-            Self::Name => row.name.escape_debug().to_string(),
-            Self::Desire => row.desire.to_string(),
-            Self::Allotment => row.allotment.to_string(),
-            Self::InUse => row.in_use.to_string(),
-            Self::Efficiency => row.efficiency_text(),
-            Self::Since => row.age_text(now),
+            Self::Name => status.name.escape_debug().to_string(),
+            Self::Desire => status.desire.to_string(),
+            Self::Allotment => status.allotment.to_string(),
+            Self::InUse => status.in_use.to_string(),
+            Self::Efficiency => status.efficiency_text(),
+            Self::Since => status.age_text(now),
         }
     }
 
-    /// Compares two rows: numbers in descending order, and names, IDs and ages in ascending order.
-    pub fn compare(self, a: &Row, b: &Row) -> Ordering {
+    /// Compares two jobs: numbers in descending order, and names, IDs and ages in ascending order.
+    pub fn compare(self, a: &JobStatus, b: &JobStatus) -> Ordering {
         match self {
             Self::Pid => a.pid.cmp(&b.pid),
             Self::Name => a.name.cmp(&b.name),

@@ -138,19 +138,19 @@ fn title(screen: &Screen, width: u16) -> Line<'static> {
 fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'static> {
     // A stalled job's row still shows the processors that it had before, but other jobs have taken
     // them over.
-    let moving = || rows.iter().filter(|job| !job.row.stalled);
+    let moving = || rows.iter().filter(|job| !job.status.stalled);
     let sum = |of: fn(&Tracked) -> usize| moving().map(of).sum::<usize>();
     if rows.is_empty() {
         return Line::from("no jobs at the moment");
     }
     let mut parts = vec![
         (4, show_count(rows.len(), "job").into()),
-        (2, format!("desire {}", sum(|job| job.row.desire)).into()),
+        (2, format!("desire {}", sum(|job| job.status.desire)).into()),
         (
             0,
-            format!("allotment {}", sum(|job| job.row.allotment)).into(),
+            format!("allotment {}", sum(|job| job.status.allotment)).into(),
         ),
-        (3, format!("in use {}", sum(|job| job.row.in_use)).into()),
+        (3, format!("in use {}", sum(|job| job.status.in_use)).into()),
     ];
     if shown < rows.len() {
         let shown = format!("{} to {} shown, arrows scroll", first + 1, first + shown);
@@ -188,7 +188,7 @@ fn tables(screen: &Screen, shown: &[&Tracked], width: u16) -> (Table<'static>, T
         .take_while(&mut fits)
         .collect();
     let history = chosen.len() == Column::ALL.len() && left >= HISTORY;
-    let name = |job: &&Tracked| Span::raw(Column::Name.cell(&job.row, screen.now)).width();
+    let name = |job: &&Tracked| Span::raw(Column::Name.cell(&job.status, screen.now)).width();
     let longest = shown.iter().map(name);
     let longest = longest.max().unwrap_or(0).min(NAME.into()) as u16;
     let columns = Column::ALL
@@ -226,13 +226,13 @@ fn heading(screen: &Screen, column: Column) -> Span<'static> {
 }
 
 fn cell(screen: &Screen, job: &Tracked, column: Column) -> Cell<'static> {
-    let row = &job.row;
+    let status = &job.status;
     let style = match column {
-        Column::Allotment if row.allotment < row.desire && !row.stalled => WANTING,
-        _ if row.stalled || row.desire == 0 => QUIET,
+        Column::Allotment if status.allotment < status.desire && !status.stalled => WANTING,
+        _ if status.stalled || status.desire == 0 => QUIET,
         _ => PLAIN,
     };
-    align(column, Span::styled(column.cell(row, screen.now), style))
+    align(column, Span::styled(column.cell(status, screen.now), style))
 }
 
 /// Returns a cell in which a name is aligned left, and anything else right.
@@ -247,7 +247,7 @@ fn align(column: Column, text: Span<'static>) -> Cell<'static> {
 /// Returns how many processors a job recently used, with the latest value on the right. A full cell
 /// stands for the maximum of desire and usage in the visible part of the history.
 fn recent(job: &Tracked, width: usize) -> Cell<'static> {
-    if job.row.stalled {
+    if job.status.stalled {
         return Cell::from("stalled").style(WANTING);
     }
     let known = job.history.len();

@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::column::Column;
 use super::load::Load;
-use crate::roster::Row;
+use crate::roster::JobStatus;
 
 /// The maximum length of a job's history, which is longer than what fits on a screen.
 const REMEMBERED: usize = 240;
@@ -32,7 +32,7 @@ pub struct Screen {
 /// A job and its recent history.
 #[derive(Clone, Debug)]
 pub struct Tracked {
-    pub row: Row,
+    pub status: JobStatus,
     /// Pairs of the number of processors used and the number desired, with the latest pair last.
     pub history: VecDeque<(usize, usize)>,
 }
@@ -61,12 +61,12 @@ impl Screen {
     }
 
     /// Shows these jobs and this load at the time `now`.
-    pub fn update(&mut self, rows: Result<Vec<Row>, String>, load: Load, now: Duration) {
+    pub fn update(&mut self, rows: Result<Vec<JobStatus>, String>, load: Load, now: Duration) {
         let before = std::mem::replace(&mut self.view, Ok(Vec::new())).unwrap_or_default();
         (self.load, self.now) = (load, now);
         self.view = rows.map(|rows| {
             let rows = rows.into_iter();
-            rows.map(|row| Tracked::after(&before, row)).collect()
+            rows.map(|status| Tracked::after(&before, status)).collect()
         });
         self.arrange();
     }
@@ -119,7 +119,7 @@ impl Screen {
             return;
         };
         rows.sort_by(|a, b| {
-            let (a, b) = (&a.row, &b.row);
+            let (a, b) = (&a.status, &b.status);
             let order = sort.compare(a, b);
             let order = if reverse { order.reverse() } else { order };
             // Rows that compare as equal must not swap places between two updates.
@@ -129,18 +129,18 @@ impl Screen {
 }
 
 impl Tracked {
-    /// Tracks the job of `row`, whose history continues the one that the job has in `before`.
-    fn after(before: &[Self], row: Row) -> Self {
+    /// Tracks the job of `status`, whose history continues the one that the job has in `before`.
+    fn after(before: &[Self], status: JobStatus) -> Self {
         let same = |tracked: &&Self| {
-            let known = &tracked.row;
-            (known.pid, known.since, &known.name) == (row.pid, row.since, &row.name)
+            let known = &tracked.status;
+            (known.pid, known.since, &known.name) == (status.pid, status.since, &status.name)
         };
         let known = before.iter().find(same);
         let mut history = known.map_or_else(VecDeque::new, |known| known.history.clone());
         if history.len() == REMEMBERED {
             history.pop_front();
         }
-        history.push_back((row.in_use, row.desire));
-        Self { row, history }
+        history.push_back((status.in_use, status.desire));
+        Self { status, history }
     }
 }

@@ -2,7 +2,7 @@
 
 use tidegate_share::{Location, Observer, Refusal};
 
-use crate::roster::{self, Row};
+use crate::roster::{self, JobStatus};
 
 pub struct Watch {
     location: Location,
@@ -18,7 +18,7 @@ impl Watch {
     }
 
     /// Returns the jobs that are now in the table, or a message that explains why there are none.
-    pub fn look(&mut self) -> Result<Vec<Row>, String> {
+    pub fn look(&mut self) -> Result<Vec<JobStatus>, String> {
         match self.try_look() {
             Ok(Some(rows)) => Ok(rows),
             Ok(None) => Err("no jobs yet: there is no table, the first job creates it".into()),
@@ -29,7 +29,7 @@ impl Watch {
         }
     }
 
-    fn try_look(&mut self) -> Result<Option<Vec<Row>>, Refusal> {
+    fn try_look(&mut self) -> Result<Option<Vec<JobStatus>>, Refusal> {
         // Keep the observer open, because it recognizes stalled jobs by comparing several reads.
         if !self.observer.as_ref().is_some_and(Observer::is_current) {
             self.observer = Observer::open(&self.location)?;
@@ -38,6 +38,6 @@ impl Watch {
             return Ok(None);
         };
         let jobs = observer.jobs()?;
-        Ok(Some(jobs.iter().map(Row::from).collect()))
+        Ok(Some(jobs.iter().map(JobStatus::from).collect()))
     }
 }

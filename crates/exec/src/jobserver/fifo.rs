@@ -21,8 +21,8 @@ impl Fifo {
     /// Creates an empty fifo that only this user can open.
     pub(super) fn create() -> io::Result<Self> {
         let folder = std::env::temp_dir();
-        let folder = folder.to_str().filter(|folder| is_usable(folder));
-        let folder = folder.unwrap_or("/tmp");
+        let usable = folder.to_str().filter(|folder| is_usable(folder));
+        let folder = usable.unwrap_or("/tmp");
         let process = std::process::id();
         let mut number = 0;
         let path = loop {

@@ -158,9 +158,8 @@ impl Engine for Local {
     }
 
     fn manifest(&self, submission: &Submission) -> String {
-        let variables = self.variables();
-        let variables = variables.map(|(name, value)| format!("{name}={value} "));
-        let variables = variables.unwrap_or_default();
+        let assignment = |(name, value)| format!("{name}={value} ");
+        let variables = self.variables().map(assignment).unwrap_or_default();
         let items = submission.items.iter();
         let lines = items.map(|item| format!("{variables}{}\n", line(&self.words(item))));
         lines.collect()

@@ -138,17 +138,17 @@ impl View {
             };
             (trailer.host.clone(), bar)
         });
-        let running = self.survey.begun.iter();
-        let running = running.filter(|begun| !self.is_published(&begun.item));
-        let running = running.map(|begun| {
-            let bar = Bar {
-                item: begun.item.clone(),
-                from: begun.began,
-                to: self.now.max(begun.began),
-                is_running: true,
-            };
-            (begun.host.clone(), bar)
-        });
+        let running = (self.survey.begun.iter())
+            .filter(|begun| !self.is_published(&begun.item))
+            .map(|begun| {
+                let bar = Bar {
+                    item: begun.item.clone(),
+                    from: begun.began,
+                    to: self.now.max(begun.began),
+                    is_running: true,
+                };
+                (begun.host.clone(), bar)
+            });
         let failed = self.failures.iter().flat_map(|(item, failures)| {
             failures.iter().map(|failed| {
                 let text = failed.text.clone();
@@ -234,20 +234,20 @@ impl Status {
                 idle: host.idle(elapsed),
             }
         });
-        let split = survey.published.iter();
-        let split = split.filter(|(_, trailer)| !trailer.rest.is_empty());
-        let split = split.map(|(item, trailer)| SplitItem {
-            item: item.clone(),
-            items: trailer.rest.len(),
-        });
+        let split = (survey.published.iter())
+            .filter(|(_, trailer)| !trailer.rest.is_empty())
+            .map(|(item, trailer)| SplitItem {
+                item: item.clone(),
+                items: trailer.rest.len(),
+            });
         let running = view.attempts(&survey.begun);
         let missing: Vec<_> = survey.missing().cloned().collect();
-        let queue = view.queue.as_ref();
-        let queue = queue.filter(|_| !missing.is_empty() && running.is_empty());
-        let queue = queue.map(|(text, at)| Queued {
-            text: text.clone(),
-            age: (view.now - at).max(0.0),
-        });
+        let queue = (view.queue.as_ref())
+            .filter(|_| !missing.is_empty() && running.is_empty())
+            .map(|(text, at)| Queued {
+                text: text.clone(),
+                age: (view.now - at).max(0.0),
+            });
         let is_whole = missing.is_empty() && view.wrong.is_empty();
         Self {
             program: view.program.clone(),

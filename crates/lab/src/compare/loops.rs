@@ -15,7 +15,7 @@ use crate::engine::Session;
 use tidegate_cli_support::compare::Rival;
 use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
-use tidegate_cli_support::compare::program::Case;
+use tidegate_cli_support::compare::program::PreparedTrial;
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};
 use tidegate_cli_support::compare::row::Outcome;
 use tidegate_cli_support::failure::Failure;
@@ -43,7 +43,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
         items: ITEMS,
         times,
     };
-    let inside = Case::new(Box::new(TrialOf::new(loops)), INSIDE.into())?.per(times);
+    let inside = PreparedTrial::new(Box::new(TrialOf::new(loops)), INSIDE.into())?.per(times);
     let (global_workers, _) = options::number_of_workers(None)?;
     let outside = Outside {
         times,

@@ -4,23 +4,23 @@
 //! An experiment is a list of [`Cell`]s, each of which performs one run from a seed. A [`Session`]
 //! performs simulated runs in parallel and interleaves real ones. It appends each run to a [store]
 //! as soon as the run ends, so an interrupted session loses only the run in progress, and
-//! `--resume` performs only the missing runs. Several processes can each make a [`Part`] of the
+//! `--resume` performs only the missing runs. Several processes can each make a [`Shard`] of the
 //! runs. The runs of a cell form a [`Sample`]. A figure and its [`Interval`] are computed from
 //! samples, and a [`Claim`] of the source judges them.
 
 pub mod build;
 mod claim;
 mod keep;
-mod part;
 pub mod ratios;
 mod session;
+mod shard;
 mod speedup;
 mod store;
 
 pub use claim::{Claim, Refuted, Verdict};
 pub use keep::KeepFlags;
-pub use part::{Key, Part, Stretch, count, divide};
 pub use session::{Cell, Plan, Session, Source};
+pub use shard::{Key, Shard, Stretch, count, divide};
 pub use speedup::{LEAST, SLOWER, Speedup};
 pub use store::{Run, Runs};
 pub use tidegate_cli_support::output::sheet;

@@ -9,7 +9,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::Progress;
 
 use super::build;
-use super::part::Part;
+use super::shard::Shard;
 use super::store::{Head, Runs, Store};
 use crate::engine::KeepFlags;
 use tidegate_cli_support::arguments::Size;
@@ -51,7 +51,7 @@ pub enum Source {
     File(KeepFlags),
     /// Some of them are made, for another process that merges them. The cells get no runs, so the
     /// page says nothing. For simulated runs only.
-    Part(Arc<Part>),
+    Shard(Arc<Shard>),
     /// They were made earlier: a missing one is an error.
     Given(Runs),
 }
@@ -70,7 +70,7 @@ impl Session {
             store: OnceLock::new(),
             progress: match plan.source {
                 Source::File(_) => Progress::start(0),
-                Source::Part(_) | Source::Given(_) => Progress::hidden(),
+                Source::Shard(_) | Source::Given(_) => Progress::hidden(),
             },
             plan,
             notes: Mutex::default(),
@@ -158,8 +158,8 @@ impl Session {
         T: Serialize + DeserializeOwned + Send + Sync,
     {
         let chosen = self.choose(cells);
-        if let Source::Part(part) = &self.plan.source {
-            part.take(&chosen, runs)?;
+        if let Source::Shard(shard) = &self.plan.source {
+            shard.take(&chosen, runs)?;
             return Ok(cells.iter().map(|_| Vec::new()).collect());
         }
         let count = chosen.len() * runs as usize;

@@ -14,7 +14,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_fan::{Budget, Done, Error, Split, Weighted, carry_out};
 
 use crate::arguments::{Experiments, FanArguments, Program, Programs, Reproduction};
-use crate::engine::{Key, Part, Run, Runs, Source, Stretch, count, divide};
+use crate::engine::{Key, Run, Runs, Shard, Source, Stretch, count, divide};
 use crate::reproduce::page::Page;
 use crate::reproduce::{Machines, Pages, page};
 
@@ -71,9 +71,9 @@ impl Reproduction {
             return Err(Failure::Usage(text.to_owned()));
         }
         let list = |experiment| {
-            let part = Arc::new(Part::list());
-            self.page(experiment, Source::Part(part.clone()))?;
-            Ok((experiment, part.left()))
+            let shard = Arc::new(Shard::list());
+            self.page(experiment, Source::Shard(shard.clone()))?;
+            Ok((experiment, shard.left()))
         };
         let experiments = self.selection.experiment.each().into_iter();
         let lists = experiments.map(list).collect::<Result<Vec<_>, Failure>>()?;
@@ -90,16 +90,16 @@ impl Reproduction {
         // One run is always made, so that pieces come to an end.
         let is_first = AtomicBool::new(true);
         let goes_on = move || is_first.swap(false, Ordering::Relaxed) || !budget.is_spent();
-        let part = Arc::new(Part::of(&item.runs, goes_on));
-        self.page(item.experiment, Source::Part(part.clone()))?;
-        let made = part.made().into_iter();
+        let shard = Arc::new(Shard::of(&item.runs, goes_on));
+        self.page(item.experiment, Source::Shard(shard.clone()))?;
+        let made = shard.made().into_iter();
         let runs = made.map(|((cell, run), value)| Run { cell, run, value });
         Ok(Done {
             out: Made {
                 experiment: item.experiment,
                 runs: runs.collect(),
             },
-            rest: items(item.experiment, &part.left(), LEFT).collect(),
+            rest: items(item.experiment, &shard.left(), LEFT).collect(),
         })
     }
 

@@ -12,7 +12,7 @@ use toml::Value;
 use super::measured::{Named, View};
 use super::observed::Observed;
 use super::real;
-use super::simulated::{Setup, Work};
+use super::simulated::{Setup, Workload};
 use crate::engine::Cell;
 
 /// A rule for thieves, with its name in tables.
@@ -42,7 +42,7 @@ pub struct Load {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub rules: Vec<Rule>,
-    pub works: Vec<Work>,
+    pub works: Vec<Workload>,
     pub loads: Vec<Load>,
 }
 
@@ -119,7 +119,7 @@ impl Load {
 
 impl Plan {
     /// Returns all combinations of rule, program and load.
-    pub fn cells(&self) -> impl Iterator<Item = (&Rule, &Work, Load)> {
+    pub fn cells(&self) -> impl Iterator<Item = (&Rule, &Workload, Load)> {
         self.rules.iter().flat_map(move |rule| {
             let loads = move |work| self.loads.iter().map(move |load| (rule, work, *load));
             self.works.iter().flat_map(loads)
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Returns the name that identifies a cell on the machine `place`.
-    pub fn name(place: &str, (rule, work, load): (&Rule, &Work, Load)) -> String {
+    pub fn name(place: &str, (rule, work, load): (&Rule, &Workload, Load)) -> String {
         let Rule {
             idle,
             steal,
@@ -164,7 +164,7 @@ impl Plan {
         // A machine of thousands of processors takes milliseconds to describe, and is in many cells.
         let machine = |load: &Load| (load.processors, settings(load.processors));
         let machines: BTreeMap<_, _> = self.loads.iter().map(machine).collect();
-        let cell = |(rule, work, load): (&Rule, &Work, Load)| {
+        let cell = |(rule, work, load): (&Rule, &Workload, Load)| {
             let machine = machines[&load.processors].clone();
             let setup = Setup {
                 work: work.clone(),
@@ -192,7 +192,7 @@ impl Plan {
     /// Returns the cells on this machine.
     pub fn here(&self) -> Result<Vec<Named<Observed>>, Failure> {
         let processes = real::Processes::new()?;
-        let cell = |(rule, work, load): (&Rule, &Work, Load)| {
+        let cell = |(rule, work, load): (&Rule, &Workload, Load)| {
             let short = Self::short("here", (rule, work, load));
             let full = Self::name("here", (rule, work, load));
             let (processes, rule, work) = (processes.clone(), rule.clone(), work.clone());
@@ -202,7 +202,7 @@ impl Plan {
         Ok(self.cells().map(cell).collect())
     }
 
-    fn short(on: &str, (rule, work, load): (&Rule, &Work, Load)) -> String {
+    fn short(on: &str, (rule, work, load): (&Rule, &Workload, Load)) -> String {
         format!("{on}/{}/{}/{}", work.name, rule.name, load.name())
     }
 }

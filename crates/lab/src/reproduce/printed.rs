@@ -11,7 +11,7 @@ use std::{env, fs};
 use super::page::{Finding, Page};
 use super::{Machines, page};
 use crate::arguments::{Experiments, Selection, Size};
-use crate::engine::{Part, Source, Verdict};
+use crate::engine::{Shard, Source, Verdict};
 
 /// The comments before and after what is printed on a page.
 const MARKS: [&str; 2] = ["<!-- printed -->\n\n", "\n<!-- end -->\n"];
@@ -45,7 +45,7 @@ fn claims(experiment: Experiments) -> Page {
         runs: 20,
         only: vec![],
     };
-    let source = Source::Part(Arc::new(Part::list()));
+    let source = Source::Shard(Arc::new(Shard::list()));
     page(experiment, &selection, Machines::SIMULATED, source).unwrap()
 }
 

@@ -10,7 +10,7 @@ use tidegate_workloads::{Runtime, Tidegate, find};
 
 use super::observed::Observed;
 use super::plan::{Load, Rule};
-use super::simulated::Work;
+use super::simulated::Workload;
 use crate::bench::crew::{self, Done, Spec};
 use tidegate_cli_support::failure::Failure;
 
@@ -37,7 +37,7 @@ impl Processes {
     pub fn observe(
         &self,
         rule: &Rule,
-        work: &Work,
+        work: &Workload,
         load: Load,
         run: u64,
     ) -> Result<Observed, Failure> {
@@ -67,7 +67,7 @@ impl Processes {
 
 /// Returns the job of one instance of a program under a rule. Programs whose behaviour depends
 /// strongly on their data get new data in each run.
-pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
+pub fn spec(work: &Workload, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
     let mut given = work.given();
     if work.reseeded {
         given

@@ -8,7 +8,7 @@ use tidegate_cli_support::failure::Failure;
 
 /// A program of an experiment, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Work {
+pub struct Workload {
     /// The program's name in the experiment.
     pub name: &'static str,
     pub program: &'static str,
@@ -22,7 +22,7 @@ pub struct Work {
     pub slower: f64,
 }
 
-impl Work {
+impl Workload {
     pub fn new(name: &'static str, program: &'static str, size: Size, given: &str) -> Self {
         Self {
             name,
@@ -62,7 +62,7 @@ impl Work {
 /// Instances of a program that run at the same time on a machine.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub work: Work,
+    pub work: Workload,
     pub settings: Settings,
     pub instances: usize,
     /// How many processors each instance gets.
@@ -99,7 +99,7 @@ mod tests {
     fn instances_have_data_of_their_own() {
         let busy = |instances| {
             let setup = Setup {
-                work: Work::new("quicksort", "quicksort", Size::Tiny, ""),
+                work: Workload::new("quicksort", "quicksort", Size::Tiny, ""),
                 settings: Settings {
                     costs: Costs::NONE,
                     ..Settings::new(4)

@@ -2,10 +2,10 @@ use super::*;
 use crate::dag::Step;
 use tidegate_policy::{PlaceTree, VictimPolicy};
 
-/// A task that only works.
-struct Work;
+/// A task that works without end.
+struct Endless;
 
-impl Dag for Work {
+impl Dag for Endless {
     type Task = ();
 
     fn root(&self) {}
@@ -19,7 +19,7 @@ impl Dag for Work {
 /// steal.
 fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
     let jobs = [Job {
-        dag: Work,
+        dag: Endless,
         arrives: 0,
         width: Width::Fixed(4),
     }];

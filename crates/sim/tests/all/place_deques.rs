@@ -23,7 +23,7 @@ const ROOT: Nanos = 1_000_000;
 const TASKS: [Nanos; 3] = [100_000, 10_000, 1_000];
 
 #[derive(Clone, Copy)]
-enum Part {
+enum ThreeTask {
     /// The root, with this many tasks left to fork.
     Root(usize),
     Task(Nanos),
@@ -31,21 +31,21 @@ enum Part {
 }
 
 impl Dag for Three {
-    type Task = Part;
+    type Task = ThreeTask;
 
-    fn root(&self) -> Part {
-        Part::Root(TASKS.len())
+    fn root(&self) -> ThreeTask {
+        ThreeTask::Root(TASKS.len())
     }
 
-    fn next(&self, part: &mut Part) -> Step<Part> {
-        match std::mem::replace(part, Part::Over) {
-            Part::Root(0) => Step::Work(ROOT),
-            Part::Root(left) => {
+    fn next(&self, task: &mut ThreeTask) -> Step<ThreeTask> {
+        match std::mem::replace(task, ThreeTask::Over) {
+            ThreeTask::Root(0) => Step::Work(ROOT),
+            ThreeTask::Root(left) => {
                 let task = TASKS[TASKS.len() - left];
-                Step::Fork(Part::Root(left - 1), Part::Task(task))
+                Step::Fork(ThreeTask::Root(left - 1), ThreeTask::Task(task))
             }
-            Part::Task(time) => Step::Work(time),
-            Part::Over => Step::End,
+            ThreeTask::Task(time) => Step::Work(time),
+            ThreeTask::Over => Step::End,
         }
     }
 }

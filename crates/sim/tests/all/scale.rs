@@ -25,16 +25,16 @@ fn resident() -> Option<u64> {
 struct Tree(u64);
 
 /// A part of the tree: its number of leaves, and whether it has begun.
-type Part = (u64, bool);
+type TreeTask = (u64, bool);
 
 impl Dag for Tree {
-    type Task = Part;
+    type Task = TreeTask;
 
-    fn root(&self) -> Part {
+    fn root(&self) -> TreeTask {
         (self.0, false)
     }
 
-    fn next(&self, (leaves, begun): &mut Part) -> Step<Part> {
+    fn next(&self, (leaves, begun): &mut TreeTask) -> Step<TreeTask> {
         match (*leaves, std::mem::replace(begun, true)) {
             (_, true) => Step::End,
             (1, false) => Step::Work(1_000),

@@ -36,8 +36,8 @@ fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
 #[test]
 fn interval_programs_verify_on_every_queue() {
     let pools = (1..=3).flat_map(|workers| QUEUES.map(|queue| pool(workers, queue)));
-    let pools: Vec<Tidegate> = pools.collect();
-    let pools: Vec<&Tidegate> = pools.iter().collect();
+    let owned: Vec<Tidegate> = pools.collect();
+    let pools: Vec<&Tidegate> = owned.iter().collect();
     let mut runs = 0;
     for (offset, entry) in ENTRIES.iter().filter(|entry| entry.intervals).enumerate() {
         let mut trial = trial(entry.name, &given(&[]));

@@ -9,8 +9,8 @@ use cargo_metadata::{DependencyKind, Package};
 use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, holds, quoted, rows, violation};
 use crate::workspace::{folder, is_published};
 
-/// A row of the table in ARCHITECTURE.md.
-struct Row<'a> {
+/// A crate and what it may depend on, a row of the table in ARCHITECTURE.md.
+struct Crate<'a> {
     name: &'a str,
     imports: Vec<&'a str>,
     /// Whether the crate may also use external packages that are not listed.
@@ -27,8 +27,8 @@ pub fn check(repo: &Repo) -> Vec<String> {
         let mut folders = repo.packages.iter().map(folder);
         folders.any(|folder| crate_of(&folder) == Some(name))
     };
-    let missing = crates.iter().filter(|row| !known(row.name));
-    let missing = missing.map(|row| violation(PAGE, 1, format!("there is no {}", row.name)));
+    let missing = crates.iter().filter(|it| !known(it.name));
+    let missing = missing.map(|it| violation(PAGE, 1, format!("there is no {}", it.name)));
     let packages = repo.packages.iter().flat_map(|package| {
         let folder = folder(package);
         let found = manifest(crate_of(&folder), package, &crates).into_iter();
@@ -51,11 +51,11 @@ fn named(repo: &Repo) -> impl Iterator<Item = String> {
     missing.map(|(at, name)| violation(PAGE, at + 1, format!("there is no {name}")))
 }
 
-fn crates(page: &str) -> Vec<Row<'_>> {
+fn crates(page: &str) -> Vec<Crate<'_>> {
     let rows = rows(page).filter_map(|(_, [name, _, imports, others, _])| {
         let (name, imports) = (name.split('`').nth(1)?, quoted(imports));
         let (any, listed) = (others.starts_with("any"), quoted(others));
-        Some(Row {
+        Some(Crate {
             name,
             imports,
             any,
@@ -66,17 +66,17 @@ fn crates(page: &str) -> Vec<Row<'_>> {
 }
 
 /// Returns the errors in the manifest of the crate `name`, or of a program outside `crates/`.
-fn manifest(name: Option<&str>, package: &Package, rows: &[Row]) -> Vec<String> {
+fn manifest(name: Option<&str>, package: &Package, all: &[Crate]) -> Vec<String> {
     let Some(name) = name else {
         let published = is_published(package).then(|| "write publish = false".to_string());
         return published.into_iter().collect();
     };
-    let Some(row) = rows.iter().find(|row| row.name == name) else {
+    let Some(own) = all.iter().find(|it| it.name == name) else {
         return vec![format!("add the crate to {PAGE}")];
     };
     let used = package.dependencies.iter();
     let used = used.filter(|used| used.kind != DependencyKind::Development);
-    let forbidden = used.filter(|it| !allowed(row, rows, &it.name, it.path.is_some(), it.optional));
+    let forbidden = used.filter(|it| !allowed(own, all, &it.name, it.path.is_some(), it.optional));
     let forbidden = forbidden.map(|used| format!("{name} may not use {}, see {PAGE}", used.name));
     let expected = package_of(name);
     let misnamed = (package.name != expected).then(|| format!("call this package {expected}"));
@@ -85,13 +85,13 @@ fn manifest(name: Option<&str>, package: &Package, rows: &[Row]) -> Vec<String> 
 
 /// Whether the crate may depend on the package `used`, which is in this repository if `here`: a
 /// package in the registry may have the same name as a crate here.
-fn allowed(row: &Row, rows: &[Row], used: &str, here: bool, optional: bool) -> bool {
+fn allowed(own: &Crate, all: &[Crate], used: &str, here: bool, optional: bool) -> bool {
     let is_it = |name: &str| package_of(name) == used;
-    if here && rows.iter().any(|other| is_it(other.name)) {
-        return row.imports.iter().any(|name| is_it(name));
+    if here && all.iter().any(|other| is_it(other.name)) {
+        return own.imports.iter().any(|name| is_it(name));
     }
-    let listed = row.listed.contains(&used);
-    if row.any { !listed || optional } else { listed }
+    let listed = own.listed.contains(&used);
+    if own.any { !listed || optional } else { listed }
 }
 
 fn package_of(name: &str) -> String {
@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     fn crates_use_what_their_row_names() {
-        let rows = crates(TABLE);
-        let [sync, deque, sim] = &rows[..] else {
+        let crates = crates(TABLE);
+        let [sync, deque, sim] = &crates[..] else {
             panic!()
         };
-        let may = |row, used, here, optional| allowed(row, &rows, used, here, optional);
+        let may = |own, used, here, optional| allowed(own, &crates, used, here, optional);
         assert!(may(deque, "tidegate-sync", true, false));
         assert!(!may(deque, "tidegate-sync", false, false));
         assert!(!may(sync, "tidegate-deque", true, false));

@@ -1,7 +1,7 @@
 //! Drawings of screens of all sizes, with any text that a job may write to the table.
 
 use super::*;
-use crate::roster::Row;
+use crate::roster::JobStatus;
 use crate::top::load::Load;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -20,8 +20,8 @@ const NAMES: [&str; 6] = [
     "",
 ];
 
-fn row(number: usize) -> Row {
-    Row {
+fn status(number: usize) -> JobStatus {
+    JobStatus {
         pid: 1000 + number as u32,
         name: NAMES[number % NAMES.len()].into(),
         desire: number % 5,
@@ -47,7 +47,7 @@ fn load(processors: usize) -> Load {
 fn screen(jobs: usize, looks: usize) -> Screen {
     let mut screen = Screen::new("/run/user/0/tidegate/table.v1 (XDG_RUNTIME_DIR)".into());
     for _ in 0..looks {
-        let rows = Ok((0..jobs).map(row).collect());
+        let rows = Ok((0..jobs).map(status).collect());
         screen.update(rows, load(2), Duration::from_secs(400));
     }
     screen
@@ -82,7 +82,7 @@ fn press(screen: &mut Screen, code: KeyCode, room: usize) {
 #[test]
 fn two_jobs_match_expected_picture() {
     let mut screen = Screen::new("/run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)".into());
-    let job = |pid, name: &str, desire, allotment, efficiency| Row {
+    let job = |pid, name: &str, desire, allotment, efficiency| JobStatus {
         pid,
         name: name.into(),
         desire,
@@ -91,7 +91,7 @@ fn two_jobs_match_expected_picture() {
         efficiency,
         since: 10_000_000_000,
         stalled: false,
-        ..row(0)
+        ..status(0)
     };
     for allotment in [0, 1, 2, 2] {
         let rows = vec![
@@ -126,7 +126,7 @@ fn any_job_count_fits_any_size() {
             let lines = picture(&screen, size);
             let all = lines.join("\n");
             assert!(all.contains("quit") && all.contains("% busy"), "{all}");
-            let pids = (0..jobs).filter(|number| all.contains(&row(*number).pid.to_string()));
+            let pids = (0..jobs).filter(|number| all.contains(&status(*number).pid.to_string()));
             let room = room(Rect::new(0, 0, size.0, size.1)).min(jobs);
             let with_pids = size.0 > 40;
             assert_eq!(pids.count(), if with_pids { room } else { 0 }, "{all}");
@@ -184,7 +184,7 @@ fn message_replaces_the_rows() {
         );
         assert!(!all.contains("fib"), "{all}");
     }
-    screen.update(Ok(vec![row(0)]), load(300), Duration::from_secs(1));
+    screen.update(Ok(vec![status(0)]), load(300), Duration::from_secs(1));
     let all = picture(&screen, (80, 24)).join("\n");
     assert!(all.contains("1 job ") && all.contains("fib"), "{all}");
     assert!(all.contains("300 processors   50 % busy"), "{all}");
@@ -196,7 +196,7 @@ fn keys_change_the_sort_order() {
     let mut screen = screen(5, 1);
     let pids = |screen: &Screen| -> Vec<u32> {
         let rows = screen.view.as_ref().unwrap();
-        rows.iter().map(|tracked| tracked.row.pid).collect()
+        rows.iter().map(|tracked| tracked.status.pid).collect()
     };
     for (key, title, first) in [
         ('p', "▼pid", 1000),
@@ -274,21 +274,21 @@ fn only_known_keys_quit_or_suspend() {
 #[test]
 fn stalled_job_is_marked() {
     let mut screen = Screen::new(String::new());
-    let stalled = Row {
+    let stalled = JobStatus {
         stalled: true,
-        ..row(1)
+        ..status(1)
     };
     for rows in [
-        vec![row(1), row(2)],
-        vec![row(2), row(3)],
-        vec![row(3), stalled],
+        vec![status(1), status(2)],
+        vec![status(2), status(3)],
+        vec![status(3), stalled],
     ] {
         screen.update(Ok(rows), Load::default(), Duration::from_secs(9));
     }
     let rows = screen.view.as_ref().unwrap();
     let known: Vec<_> = rows
         .iter()
-        .map(|job| (job.row.pid, job.history.len()))
+        .map(|job| (job.status.pid, job.history.len()))
         .collect();
     assert_eq!(known, [(1001, 1), (1003, 2)]);
     assert!(picture(&screen, (80, 24)).join("\n").contains("stalled"));
@@ -296,13 +296,13 @@ fn stalled_job_is_marked() {
 
 #[test]
 fn totals_exclude_stalled_jobs() {
-    let job = |pid, stalled| Row {
+    let job = |pid, stalled| JobStatus {
         pid,
         desire: 4,
         allotment: 2,
         in_use: 1,
         stalled,
-        ..row(0)
+        ..status(0)
     };
     let mut screen = Screen::new(String::new());
     let rows = vec![job(1, false), job(2, true)];

@@ -25,7 +25,7 @@ use crate::engine::Session;
 use policy::{LOOKS_HERE, Policy, k};
 use tidegate_cli_support::failure::Failure;
 
-type Serially = fn(Size, &Path) -> Result<Subject, Failure>;
+type Serially = fn(Size, &Path) -> Result<Baseline, Failure>;
 
 /// The function that runs each program serially.
 const PROGRAMS: [Serially; 6] = [
@@ -44,9 +44,9 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let folder = crew::folder()?;
     let table = folder.path().join("table.v1");
     let (table, size) = (table.as_path(), arguments.size.into());
-    let subjects = PROGRAMS.iter().map(|serially| serially(size, table));
-    let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
-    let cases: Vec<Case<'_>> = subjects.iter().flat_map(Case::all).collect();
+    let baselines = PROGRAMS.iter().map(|serially| serially(size, table));
+    let baselines: Vec<Baseline> = baselines.collect::<Result<_, _>>()?;
+    let cases: Vec<Case<'_>> = baselines.iter().flat_map(Case::all).collect();
     let names: Vec<String> = cases.iter().map(Case::name).collect();
     let session = Session::whole("bench-memory", arguments.size, &arguments.keep);
     let runs = session.share_turns(&names, arguments.repeat.into(), |case, _| {
@@ -61,7 +61,8 @@ fn run(spec: Spec, table: &Path) -> Result<Done, Failure> {
     Ok(done.into_iter().next().expect("one job"))
 }
 
-struct Subject {
+/// A program and its serial run, with which its other runs are compared.
+struct Baseline {
     program: &'static str,
     parameters: Vec<(String, String)>,
     serial: Done,
@@ -72,7 +73,7 @@ struct Subject {
 }
 
 /// Runs a program serially, in a job whose sharing table is at this path.
-fn serially<P: Program>(size: Size, table: &Path) -> Result<Subject, Failure> {
+fn serially<P: Program>(size: Size, table: &Path) -> Result<Baseline, Failure> {
     let program = P::from_values(&Values::parse(P::PARAMETERS, size, &Given::default())?)?;
     let parameters = Spec::spelled(&program.parameters());
     let spec = Spec::new(P::NAME, parameters.clone(), Serial::NAME, 1);
@@ -82,7 +83,7 @@ fn serially<P: Program>(size: Size, table: &Path) -> Result<Subject, Failure> {
     };
     let serial = run(counted, table)?;
     let s1 = serial.memory.map_or(0, |memory| memory.declared);
-    Ok(Subject {
+    Ok(Baseline {
         program: P::NAME,
         parameters,
         serial,
@@ -101,18 +102,18 @@ fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
 }
 
 struct Case<'a> {
-    subject: &'a Subject,
+    baseline: &'a Baseline,
     /// `None` if the case runs on rayon.
     policy: Option<Policy>,
     workers: usize,
 }
 
 impl<'a> Case<'a> {
-    fn all(subject: &'a Subject) -> Vec<Self> {
+    fn all(baseline: &'a Baseline) -> Vec<Self> {
         let on = |workers| {
             let policies = std::iter::once(None).chain(Policy::ALL.map(Some));
             policies.map(move |policy| Self {
-                subject,
+                baseline,
                 policy,
                 workers,
             })
@@ -125,21 +126,21 @@ impl<'a> Case<'a> {
     }
 
     fn memory(&self) -> MemoryPolicy {
-        let memory = |policy: Policy| policy.memory(self.subject.s1, LOOKS_HERE);
+        let memory = |policy: Policy| policy.memory(self.baseline.s1, LOOKS_HERE);
         self.policy.map_or(MemoryPolicy::None, memory)
     }
 
     fn name(&self) -> String {
-        let (program, policy) = (self.subject.program, self.policy());
+        let (program, policy) = (self.baseline.program, self.policy());
         format!("{program}/{policy}/{}", self.workers)
     }
 
     fn spec(&self) -> Spec {
-        let Subject {
+        let Baseline {
             program,
             parameters,
             ..
-        } = self.subject;
+        } = self.baseline;
         let runtime = self.policy.map_or(Rayon::NAME, |_| Tidegate::NAME);
         Spec {
             memory: Some(self.memory()),

@@ -45,7 +45,7 @@ type Row<'a> = (Case<'a>, Vec<Done>);
 impl Case<'_> {
     fn k(&self) -> Option<u64> {
         match self.policy? {
-            Policy::DepthFirst | Policy::DfDeques => Some(k(self.subject.s1, LOOKS_HERE)),
+            Policy::DepthFirst | Policy::DfDeques => Some(k(self.baseline.s1, LOOKS_HERE)),
             Policy::None | Policy::Hybrid | Policy::Budget => None,
         }
     }
@@ -60,12 +60,12 @@ impl Case<'_> {
     /// Returns the theoretical limit on the bytes that the case declares at the same time; `None`
     /// if no limit is known.
     fn bound(&self) -> Option<u64> {
-        let (s1, workers) = (self.subject.s1, self.workers as u64);
+        let (s1, workers) = (self.baseline.s1, self.workers as u64);
         match self.policy {
             None | Some(Policy::None) => Some(s1 * workers),
             Some(Policy::Hybrid) => None,
             Some(Policy::DepthFirst | Policy::DfDeques) => {
-                Some(s1 + self.k()? * workers * self.subject.span.actions)
+                Some(s1 + self.k()? * workers * self.baseline.span.actions)
             }
             Some(Policy::Budget) => self.budget(),
         }
@@ -77,12 +77,12 @@ impl Case<'_> {
         let is_bound = !matches!(self.policy, None | Some(Policy::None));
         let most = self.bound().filter(|_| is_bound);
         let within = most.is_none_or(|most| memory(done).declared <= most);
-        within && done.answer == self.subject.serial.answer
+        within && done.answer == self.baseline.serial.answer
     }
 
     /// Whether this is the work-stealing case that `other` is compared with.
     fn is_base_of(&self, other: &Self) -> bool {
-        let of = |case: &Self| (case.subject.program, case.workers);
+        let of = |case: &Self| (case.baseline.program, case.workers);
         self.policy == Some(Policy::None) && of(self) == of(other)
     }
 }
@@ -120,7 +120,7 @@ pub(super) fn print(
     let complaint = |(case, runs): &Row<'_>| {
         let wrong = runs.iter().filter(|done| !case.is_right(done)).count();
         (wrong > 0).then(|| {
-            let (program, policy, workers) = (case.subject.program, case.policy(), case.workers);
+            let (program, policy, workers) = (case.baseline.program, case.policy(), case.workers);
             format!(
                 "{program}, {policy} on {workers}: {wrong} of {} runs gave another answer or exceeded \
                  their bound",
@@ -145,9 +145,9 @@ fn fields((case, runs): &Row<'_>, rows: &[Row<'_>]) -> [Field; COLUMNS.len()] {
         Field::Measured(figures.interval())
     };
     let bytes = |bytes: Option<u64>| Field::Number(bytes.map(|bytes| bytes as f64));
-    let span = case.subject.span;
+    let span = case.baseline.span;
     [
-        Field::text(case.subject.program),
+        Field::text(case.baseline.program),
         Field::text(case.policy()),
         Field::count(case.workers),
         Field::count(runs.len()),
@@ -156,7 +156,7 @@ fn fields((case, runs): &Row<'_>, rows: &[Row<'_>]) -> [Field; COLUMNS.len()] {
         Field::Measured(peak(runs).over(&peak(base))),
         Field::Measured(seconds(runs).interval()),
         Field::Measured(seconds(runs).over(&seconds(base))),
-        bytes(Some(case.subject.s1)),
+        bytes(Some(case.baseline.s1)),
         bytes(case.bound()),
         bytes(case.budget()),
         bytes(case.k()),

@@ -1,6 +1,6 @@
 //! Runs copies of a program and reports the time and memory that they used.
 //!
-//! This is the hidden command `bench measure`, which reads its [`Work`] from standard input.
+//! This is the hidden command `bench measure`, which reads its [`Request`] from standard input.
 //! Measuring peak memory requires a separate process, because on Linux a process inherits its
 //! parent's peak.
 
@@ -21,7 +21,7 @@ use wait4::Wait4;
 use super::at;
 
 #[derive(Serialize, Deserialize, Clone, Debug)]
-pub struct Work {
+pub struct Request {
     /// How many copies run at the same time.
     pub copies: usize,
     /// The time limit in seconds.
@@ -43,15 +43,15 @@ pub struct Usage {
     pub peak_rss_bytes: u64,
 }
 
-/// Reads a [`Work`] from standard input, carries it out and prints its [`Usage`].
+/// Reads a [`Request`] from standard input, carries it out and prints its [`Usage`].
 pub fn serve() -> Result<(), Failure> {
-    let work: Work = serde_json::from_reader(io::stdin().lock()).map_err(|error| {
+    let request: Request = serde_json::from_reader(io::stdin().lock()).map_err(|error| {
         Failure::Usage(format!("`bench measure` is for other benches: {error}"))
     })?;
-    print_json(&serde_json::to_value(work.measure()?).expect("usage is JSON"))
+    print_json(&serde_json::to_value(request.measure()?).expect("usage is JSON"))
 }
 
-impl Work {
+impl Request {
     /// Returns the path of the file for a copy's standard output.
     pub fn answer(&self, copy: usize) -> PathBuf {
         self.output.join(format!("answer-{copy}.txt"))
@@ -135,35 +135,35 @@ mod tests {
 
     use super::*;
 
-    /// Returns work that runs `script` in a shell, and the folder for its output.
-    fn shell(script: &str) -> (Work, tempfile::TempDir) {
+    /// Returns a request that runs `script` in a shell, and the folder for its output.
+    fn shell(script: &str) -> (Request, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let work = Work {
+        let request = Request {
             copies: 2,
             seconds: 600,
             output: folder.path().to_owned(),
             executable: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],
         };
-        (work, folder)
+        (request, folder)
     }
 
     #[test]
     fn every_copy_keeps_what_it_prints() {
-        let (work, _folder) = shell("echo one; echo two >&2");
-        work.measure().unwrap();
+        let (request, _folder) = shell("echo one; echo two >&2");
+        request.measure().unwrap();
         for copy in 0..2 {
-            let answer = fs::read_to_string(work.answer(copy)).unwrap();
+            let answer = fs::read_to_string(request.answer(copy)).unwrap();
             assert_eq!(answer, "one\n");
-            let messages = fs::read_to_string(work.messages(copy)).unwrap();
+            let messages = fs::read_to_string(request.messages(copy)).unwrap();
             assert_eq!(messages, "two\n");
         }
     }
 
     #[test]
     fn usage_is_that_of_the_children() {
-        let (work, _folder) = shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
-        let usage = work.measure().unwrap();
+        let (request, _folder) = shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+        let usage = request.measure().unwrap();
         assert!(
             usage.cpu_seconds > 0.0 && usage.wall_seconds > 0.0,
             "{usage:?}"
@@ -173,16 +173,16 @@ mod tests {
 
     #[test]
     fn failure_error_contains_the_status() {
-        let (work, _folder) = shell("exit 3");
-        let error = work.measure().unwrap_err().to_string();
+        let (request, _folder) = shell("exit 3");
+        let error = request.measure().unwrap_err().to_string();
         assert!(error.contains("exit status: 3"), "{error}");
     }
 
     #[test]
     fn hanging_program_is_killed_at_limit() {
-        let (mut work, _folder) = shell("exec sleep 1000");
-        work.seconds = 0;
-        let error = work.measure().unwrap_err().to_string();
+        let (mut request, _folder) = shell("exec sleep 1000");
+        request.seconds = 0;
+        let error = request.measure().unwrap_err().to_string();
         assert!(error.contains("still running after 0 s"), "{error}");
     }
 }

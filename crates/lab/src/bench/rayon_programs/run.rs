@@ -12,7 +12,7 @@ use tidegate_cli_support::failure::Failure;
 
 use super::answer::{comparable, digest};
 use super::at;
-use super::measure::{Usage, Work};
+use super::measure::{Request, Usage};
 use super::table::{Program, SOURCES, Source};
 use crate::cargo;
 
@@ -115,24 +115,24 @@ impl Runner {
             Runtime::Stock => stock,
             Runtime::Tidegate | Runtime::Sharing => tidegate,
         };
-        let work = Work {
+        let request = Request {
             copies,
             seconds: SECONDS,
             output: self.output.join(runtime.name()),
             executable: executable.clone(),
             arguments: self.arguments.clone(),
         };
-        fs::create_dir_all(&work.output).map_err(|error| at(&work.output, &error))?;
-        let usage = self.measure(&work, runtime)?;
-        let answers = (0..copies).map(|copy| self.keep(&work.answer(copy)));
+        fs::create_dir_all(&request.output).map_err(|error| at(&request.output, &error))?;
+        let usage = self.measure(&request, runtime)?;
+        let answers = (0..copies).map(|copy| self.keep(&request.answer(copy)));
         Ok(Run {
             usage,
             answers: answers.collect::<Result<_, _>>()?,
         })
     }
 
-    /// Carries out `work` in a child process.
-    fn measure(&self, work: &Work, runtime: Runtime) -> Result<Usage, Failure> {
+    /// Carries out `request` in a child process.
+    fn measure(&self, request: &Request, runtime: Runtime) -> Result<Usage, Failure> {
         let failed = |why: &dyn std::fmt::Display| {
             Failure::Impossible(format!(
                 "{} on {}: {why}",
@@ -154,7 +154,7 @@ impl Runner {
             command.env(SHARE, "auto");
         }
         let mut child = command.spawn().map_err(|error| failed(&error))?;
-        let spec = serde_json::to_vec(work).expect("work is JSON");
+        let spec = serde_json::to_vec(request).expect("requests are JSON");
         if let Some(mut input) = child.stdin.take() {
             // If the child does not read this, its standard error states the reason.
             let _ = input.write_all(&spec);

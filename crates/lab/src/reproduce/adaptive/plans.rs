@@ -15,7 +15,7 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::page::Setting;
 use crate::reproduce::paper::{Paper, Results, items_of, texts};
 use crate::reproduce::plan::{Load, Plan, Rule};
-use crate::reproduce::simulated::Work;
+use crate::reproduce::simulated::Workload;
 
 /// The number of runs of each cell in a sweep, as in the thesis.
 const RUNS_OF_A_SWEEP: u64 = 7;
@@ -55,13 +55,13 @@ const PROGRAMS: [Program; 6] = [
 ];
 
 /// Returns the programs except UTS-7, and UTS-7.
-fn works(size: Size, slower: fn(&Program) -> [f64; 3]) -> (Vec<Work>, Work) {
+fn works(size: Size, slower: fn(&Program) -> [f64; 3]) -> (Vec<Workload>, Workload) {
     let place = size as usize;
-    let work = |program: &Program| Work {
+    let work = |program: &Program| Workload {
         slower: slower(program)[place],
-        ..Work::new(program.name, program.program, size, program.given[place])
+        ..Workload::new(program.name, program.program, size, program.given[place])
     };
-    let mut works: Vec<Work> = PROGRAMS.iter().map(work).collect();
+    let mut works: Vec<Workload> = PROGRAMS.iter().map(work).collect();
     let tree = works.pop().expect("a program");
     (works, tree)
 }
@@ -108,7 +108,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    fn cells(&self, paper: &Paper, works: &[Work]) -> Vec<Named<Observed>> {
+    fn cells(&self, paper: &Paper, works: &[Workload]) -> Vec<Named<Observed>> {
         let rules = self.values().map(|(name, idle)| Rule::new(name, &idle));
         let plan = Plan {
             rules: rules.collect(),
@@ -120,9 +120,9 @@ impl<'a> Sweep<'a> {
         plan.on_machine(title, &place, |processors| machine.settings(processors))
     }
 
-    fn works(&self, works: &[Work]) -> Vec<Work> {
+    fn works(&self, works: &[Workload]) -> Vec<Workload> {
         let only = self.0.get("only").map(|only| only.as_str());
-        let is_shown = |work: &&Work| match only {
+        let is_shown = |work: &&Workload| match only {
             Some(only) => Some(work.name) == only,
             None => work.name != "UTS-4",
         };
@@ -167,7 +167,7 @@ pub fn simulated(paper: &Paper, session: &Session) -> Vec<Batch<Observed>> {
 
 /// The thesis suspects that thieves slow down the victims that they look at: returns cells with
 /// several costs of a look.
-fn looks(paper: &Paper, works: Vec<Work>) -> Vec<Named<Observed>> {
+fn looks(paper: &Paper, works: Vec<Workload>) -> Vec<Named<Observed>> {
     let plan = Plan {
         rules: rules(paper, "looking"),
         works: works.into_iter().filter(|work| work.name == "lu").collect(),
@@ -306,11 +306,11 @@ pub fn loads_here() -> [String; 3] {
 
 /// Returns the programs, of which two have no dag, because their tasks depend on which worker comes
 /// first. These two have a different graph in each run.
-pub fn works_here(size: Size) -> Vec<Work> {
+pub fn works_here(size: Size) -> Vec<Workload> {
     let (works, _) = works(size, |_| [1.0; 3]);
-    let others = ["bipartition", "sssp"].map(|program| Work {
+    let others = ["bipartition", "sssp"].map(|program| Workload {
         reseeded: true,
-        ..Work::new(program, program, size, "")
+        ..Workload::new(program, program, size, "")
     });
     works.into_iter().chain(others).collect()
 }

@@ -11,7 +11,7 @@ use crate::engine::Cell;
 use crate::reproduce::measured::{Batch, Named};
 use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::Paper;
-use crate::reproduce::simulated::{Setup, Work};
+use crate::reproduce::simulated::{Setup, Workload};
 
 const PACKAGES: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
 const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
@@ -82,9 +82,9 @@ fn cell(
     };
     let locality = locality.name();
     let given = format!("locality={locality}");
-    let work = Work {
+    let work = Workload {
         slower,
-        ..Work::new(program, program, of_program.into(), &given)
+        ..Workload::new(program, program, of_program.into(), &given)
     };
     let settings = settings(machine, size, miss);
     let full = format!(

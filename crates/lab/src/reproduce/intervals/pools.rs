@@ -18,7 +18,7 @@ use crate::bench::subject::Subject;
 use crate::engine::Cell;
 use crate::reproduce::measured::{Batch, Named};
 use crate::reproduce::paper::{Paper, texts};
-use crate::reproduce::simulated::Work;
+use crate::reproduce::simulated::Workload;
 
 /// The number of workers in the pools that differ in their queues. Parts (a) of the published
 /// tables are for two cores.
@@ -158,7 +158,7 @@ fn cells(
     let mut cells = Vec::new();
     for program in programs {
         for Contender { short, full, pool } in contenders {
-            let work = Work::new(program, program, size.into(), &given(program, short));
+            let work = Workload::new(program, program, size.into(), &given(program, short));
             let in_full = work.in_full();
             let subject = subjects
                 .entry(in_full.clone())

@@ -15,7 +15,7 @@ use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
 use crate::engine::{Session, Verdict};
 use figures::FIGURES;
-use plans::Subject;
+use plans::Profile;
 
 const PAPER: &str = concat!(
     include_str!("../../../papers/memory/claims.toml"),
@@ -31,14 +31,14 @@ const FOUR: usize = 4;
 /// The programs, and the numbers of workers here: as many as processors, and the source's minimum.
 struct Programs {
     paper: Paper,
-    subjects: Vec<Subject>,
+    profiles: Vec<Profile>,
     processors: usize,
     workers: Vec<usize>,
 }
 
 impl Programs {
-    fn of(&self, list: &str) -> Vec<&Subject> {
-        plans::those(&self.paper, &self.subjects, list)
+    fn of(&self, list: &str) -> Vec<&Profile> {
+        plans::those(&self.paper, &self.profiles, list)
     }
 
     fn batches(&self, runs: u64, sim: bool, real: bool) -> Result<Vec<Batch<Observed>>, Failure> {
@@ -56,8 +56,8 @@ impl Programs {
         }
         if real {
             let here = self.of("program here");
-            for subject in &here {
-                let cells = plans::plan(subject, &self.workers).here()?;
+            for profile in &here {
+                let cells = plans::plan(profile, &self.workers).here()?;
                 batches.push(Batch::real(runs, cells));
             }
             // For comparison, simulated machines have as many processors as the pools workers.
@@ -76,7 +76,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     workers.dedup();
     let programs = Programs {
         paper: Paper::read(PAPER),
-        subjects: works.map(Subject::new).collect::<Result<_, _>>()?,
+        profiles: works.map(Profile::new).collect::<Result<_, _>>()?,
         processors,
         workers,
     };
@@ -102,7 +102,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let measured = Batch::measure_all(batches, session)?;
     let mut results = Results::new(&programs.paper, measured, FIGURES, session.size());
     for list in ["program", "swept", "program here"] {
-        let items = programs.of(list).into_iter().map(Subject::item);
+        let items = programs.of(list).into_iter().map(Profile::item);
         results.list(list, items.collect());
     }
     if sim {

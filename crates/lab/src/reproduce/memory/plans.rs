@@ -12,16 +12,16 @@ use crate::reproduce::measured::Batch;
 use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::{self, Paper, texts};
 use crate::reproduce::plan::{Load, Plan, Rule};
-use crate::reproduce::simulated::Work;
+use crate::reproduce::simulated::Workload;
 
-/// A program, and the work, span and peak of its serial run.
-pub struct Subject {
-    work: Work,
+/// A program, with the work, span and peak of its serial run.
+pub struct Profile {
+    work: Workload,
     extent: WorkSpan,
 }
 
-impl Subject {
-    pub fn new(work: Work) -> Result<Self, Failure> {
+impl Profile {
+    pub fn new(work: Workload) -> Result<Self, Failure> {
         let dag = work.dag(1.0)?;
         let s1 = WorkSpan::of(&*dag).peak_bytes;
         let extent = WorkSpan::with_k(&*dag, k(s1));
@@ -57,7 +57,7 @@ fn k(s1: u64) -> u64 {
 /// Returns the programs: modified fib, nested (the source's example of two loops), and our other
 /// programs that declare memory. With this n and mix, work stealing holds about as many blocks of
 /// modified fib as of the source's program; see the first findings.
-pub fn works(size: Size) -> Vec<Work> {
+pub fn works(size: Size) -> Vec<Workload> {
     let fib = match size {
         Size::Tiny => "n=9 hold=itself mix=0.35",
         Size::Small => "n=12 hold=itself mix=0.35 bytes=4194304",
@@ -71,17 +71,17 @@ pub fn works(size: Size) -> Vec<Work> {
         "sortmany",
         "decompress",
     ];
-    let ours = ours.map(|name| Work::new(name, name, size, ""));
-    std::iter::once(Work::new("modified fib", "memfib", size, fib))
+    let ours = ours.map(|name| Workload::new(name, name, size, ""));
+    std::iter::once(Workload::new("modified fib", "memfib", size, fib))
         .chain(ours)
         .collect()
 }
 
 /// Returns the programs of a list.
-pub fn those<'a>(paper: &Paper, subjects: &'a [Subject], list: &str) -> Vec<&'a Subject> {
+pub fn those<'a>(paper: &Paper, profiles: &'a [Profile], list: &str) -> Vec<&'a Profile> {
     let names: Vec<&str> = texts(&paper.lists[list], "program").collect();
-    let is_there = |subject: &&Subject| names.contains(&subject.work.name);
-    subjects.iter().filter(is_there).collect()
+    let is_there = |profile: &&Profile| names.contains(&profile.work.name);
+    profiles.iter().filter(is_there).collect()
 }
 
 /// Returns the source's schedulers under the source's names, and two of ours.
@@ -97,14 +97,14 @@ fn schedulers(s1: u64) -> [Rule; 5] {
 }
 
 /// Creates a plan that runs each scheduler on a program.
-pub fn plan(subject: &Subject, processors: &[usize]) -> Plan {
+pub fn plan(profile: &Profile, processors: &[usize]) -> Plan {
     let load = |&processors| Load {
         processors,
         instances: 1,
     };
     Plan {
-        rules: schedulers(subject.s1()).into(),
-        works: vec![subject.work.clone()],
+        rules: schedulers(profile.s1()).into(),
+        works: vec![profile.work.clone()],
         loads: processors.iter().map(load).collect(),
     }
 }
@@ -112,20 +112,20 @@ pub fn plan(subject: &Subject, processors: &[usize]) -> Plan {
 pub fn simulated(
     on: &str,
     runs: u64,
-    subjects: &[&Subject],
+    profiles: &[&Profile],
     processors: &[usize],
 ) -> Vec<Batch<Observed>> {
-    let plans = subjects.iter().map(|subject| plan(subject, processors));
+    let plans = profiles.iter().map(|profile| plan(profile, processors));
     let batch = |plan: Plan| Batch::simulated(runs, plan.on_machine(on, on, Settings::new));
     plans.map(batch).collect()
 }
 
 /// Runs work stealing, and each scheduler with several parameters, on 16 processors. The source
 /// calls the parameters "voodoo" and does not print them.
-pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Batch<Observed>> {
+pub fn swept(paper: &Paper, runs: u64, profiles: &[&Profile]) -> Vec<Batch<Observed>> {
     let parts: Vec<u64> = paper.numbers("part").collect();
-    let batch = |subject: &&Subject| {
-        let s1 = subject.s1();
+    let batch = |profile: &&Profile| {
+        let s1 = profile.s1();
         let swept = parts.iter().flat_map(|part| {
             let k = s1.div_ceil(*part) as usize;
             let hybrid = |beta, sleep| {
@@ -146,12 +146,12 @@ pub fn swept(paper: &Paper, runs: u64, subjects: &[&Subject]) -> Vec<Batch<Obser
         let stealing = Rule::with_memory("work stealing", MemoryPolicy::None);
         let plan = Plan {
             rules: std::iter::once(stealing).chain(swept).collect(),
-            works: vec![subject.work.clone()],
+            works: vec![profile.work.clone()],
             loads: vec![Load::of("16")],
         };
         Batch::simulated(runs, plan.on_machine("swept", "swept", Settings::new))
     };
-    subjects.iter().map(batch).collect()
+    profiles.iter().map(batch).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use tidegate_workloads::Size;
 
 use super::{LONG_RUNS, RUNS};
 use crate::reproduce::plan::{Load, Plan, Rule};
-use crate::reproduce::simulated::Work;
+use crate::reproduce::simulated::Workload;
 
 /// In the source, a thief sleeps for 100 us after `LIMIT` failures, but the value of `LIMIT` is not
 /// printed. Here, a thief sleeps after it has looked at all other workers once.
@@ -33,7 +33,7 @@ pub fn amount(strategy: &str) -> StealAmount {
     }
 }
 
-fn plan(works: Vec<Work>, strategies: &[&str], processors: &str) -> Plan {
+fn plan(works: Vec<Workload>, strategies: &[&str], processors: &str) -> Plan {
     Plan {
         rules: strategies.iter().map(|strategy| rule(strategy)).collect(),
         works,
@@ -41,34 +41,34 @@ fn plan(works: Vec<Work>, strategies: &[&str], processors: &str) -> Plan {
     }
 }
 
-fn work(size: Size, name: &'static str, program: &'static str, given: [&str; 3]) -> Work {
-    Work::new(name, program, size, given[size as usize])
+fn work(size: Size, name: &'static str, program: &'static str, given: [&str; 3]) -> Workload {
+    Workload::new(name, program, size, given[size as usize])
 }
 
 /// Returns tree A, or a smaller tree at size tiny.
-fn uts_a(size: Size) -> Work {
+fn uts_a(size: Size) -> Workload {
     let (tiny, full) = ("tree=tiny-binomial form=spawn b0=300", "tree=T3 form=spawn");
     work(size, "UTS A", "uts", [tiny, full, full])
 }
 
 /// Returns tree B, or a smaller tree at size tiny. Size small has the whole tree, because a tree of
 /// a million nodes would be less deep than A.
-fn uts_b(size: Size) -> Work {
+fn uts_b(size: Size) -> Workload {
     let tiny = "tree=tiny-binomial form=spawn b0=100 m=3 q=0.32";
     let full = "tree=BOTS-tiny form=spawn";
     work(size, "UTS B", "uts", [tiny, full, full])
 }
 
-fn fib(size: Size) -> Work {
+fn fib(size: Size) -> Workload {
     work(size, "fib", "fib", ["n=16", "n=33", "n=40"])
 }
 
-fn sparselu(size: Size) -> Work {
+fn sparselu(size: Size) -> Workload {
     work(size, "SparseLU", "sparselu", [""; 3])
 }
 
 /// Returns the programs of the Strassen figure: products of increasingly large matrices.
-pub fn strassen(size: Size) -> Vec<Work> {
+pub fn strassen(size: Size) -> Vec<Workload> {
     let all = [
         ("Strassen 64", "n=64 form=spawn"),
         ("Strassen 512", "n=512 form=spawn"),
@@ -80,7 +80,7 @@ pub fn strassen(size: Size) -> Vec<Work> {
 }
 
 /// Returns the programs of the FFT figure: transforms of increasingly long vectors.
-pub fn fft(size: Size) -> Vec<Work> {
+pub fn fft(size: Size) -> Vec<Workload> {
     let all = [
         ("FFT 2 Ki", "n=2048"),
         ("FFT 4 Mi", "n=4194304"),
@@ -96,10 +96,10 @@ fn works(
     program: &'static str,
     size: Size,
     inputs: [&[(&'static str, &'static str)]; 3],
-) -> Vec<Work> {
+) -> Vec<Workload> {
     let inputs = inputs[size as usize].iter();
     inputs
-        .map(|(name, given)| Work::new(name, program, size, given))
+        .map(|(name, given)| Workload::new(name, program, size, given))
         .collect()
 }
 
@@ -162,7 +162,7 @@ pub fn here(size: Size) -> Vec<Plan> {
 }
 
 /// Returns the programs that run on one worker (section 4.3.1, figures 7 and 8).
-pub fn on_one_worker(size: Size) -> [Work; 2] {
+pub fn on_one_worker(size: Size) -> [Workload; 2] {
     let (tiny, full) = ("tree=tiny-binomial form=spawn", "tree=T3 form=spawn");
     [
         work(size, "fib 30", "fib", ["n=16", "n=30", "n=30"]),

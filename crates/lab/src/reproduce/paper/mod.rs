@@ -271,8 +271,8 @@ impl<'a, R> Results<'a, R> {
         };
         let is_so = always || cannot.is_some_and(|cannot| self.cannot.contains(&cannot));
         let claim = entry.judged();
-        let why = entry.why_not.as_ref().filter(|_| is_so);
-        let why = why.unwrap_or(&entry.why);
+        let why_not = entry.why_not.as_ref().filter(|_| is_so);
+        let why = why_not.unwrap_or(&entry.why);
         let why = self.paper.notes.get(why).unwrap_or(why);
         let show = show(self.unit(entry));
         let mut finding = Finding {

@@ -16,7 +16,7 @@ use super::observed::Observed;
 use super::page::{Page, Setting};
 use super::paper::{Paper, Results, items_of};
 use super::plan::{Load, Plan, Rule, in_units, seconds};
-use super::simulated::Work;
+use super::simulated::Workload;
 use crate::engine::Session;
 use crate::engine::ratios::geometric_mean;
 use tidegate_cli_support::failure::Failure;
@@ -58,7 +58,7 @@ const PHASES: Parameters = "rounds=10 solo=100000 steps=2000000 tasks=1024";
 
 /// Returns programs of different kinds: even and uneven trees, a loop, a recursion that begins
 /// serially, phases, and a factorization.
-fn works(size: Size) -> Vec<Work> {
+fn works(size: Size) -> Vec<Workload> {
     let parameters: [Parameters; 7] = match size {
         Size::Tiny => [
             "n=5 k=4 r=0",
@@ -97,7 +97,7 @@ fn works(size: Size) -> Vec<Work> {
         ("phases", "phases"),
         ("sparselu", "sparselu"),
     ];
-    let work = |((name, program), given)| Work::new(name, program, size, given);
+    let work = |((name, program), given)| Workload::new(name, program, size, given);
     programs.into_iter().zip(parameters).map(work).collect()
 }
 

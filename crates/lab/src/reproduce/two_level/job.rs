@@ -9,7 +9,7 @@ use tidegate_workloads::knary::Knary;
 use tidegate_workloads::{Simulated, Size};
 
 use super::series::Series;
-use crate::reproduce::simulated::Work;
+use crate::reproduce::simulated::Workload;
 
 /// The number of processors of the thesis' machine.
 pub const PROCESSORS: usize = 16;
@@ -43,7 +43,7 @@ pub struct Job {
 
 impl Job {
     /// Creates a job that takes `seconds` on `processors` processors.
-    pub fn of(work: Work, processors: usize, seconds: f64) -> Arc<Self> {
+    pub fn of(work: Workload, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
             name: work.name,
             in_full: format!("{} seconds={seconds} on={processors}", work.in_full()),
@@ -117,11 +117,11 @@ pub fn mean_response(outcome: &Outcome) -> f64 {
 }
 
 /// Returns a program of the thesis, under its published name.
-pub fn work(name: &'static str, program: &'static str, given: &str) -> Work {
-    Work::new(name, program, Size::Tiny, given)
+pub fn work(name: &'static str, program: &'static str, given: &str) -> Workload {
+    Workload::new(name, program, Size::Tiny, given)
 }
 
-fn instances(work: &Work, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
+fn instances(work: &Workload, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
     let dags = arrivals.iter().map(|_| work.dag(factor));
     let dags: Vec<_> = dags
         .collect::<Result<_, _>>()

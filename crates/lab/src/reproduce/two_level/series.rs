@@ -10,32 +10,32 @@ use tidegate_sim::{Dag, Step};
 pub struct Series<D>(pub Vec<D>);
 
 /// A task of a series: either the task that calls the parts one by one, or a task of a part.
-pub enum Part<T> {
+pub enum SeriesTask<T> {
     Next(usize),
     Of(usize, T),
 }
 
 impl<D: Dag> Dag for Series<D> {
-    type Task = Part<D::Task>;
+    type Task = SeriesTask<D::Task>;
 
     fn root(&self) -> Self::Task {
-        Part::Next(0)
+        SeriesTask::Next(0)
     }
 
     fn next(&self, task: &mut Self::Task) -> Step<Self::Task> {
         match task {
-            Part::Next(part) => match self.0.get(*part) {
+            SeriesTask::Next(part) => match self.0.get(*part) {
                 Some(dag) => {
                     *part += 1;
-                    Step::Call(Part::Of(*part - 1, dag.root()))
+                    Step::Call(SeriesTask::Of(*part - 1, dag.root()))
                 }
                 None => Step::End,
             },
-            Part::Of(part, task) => {
+            SeriesTask::Of(part, task) => {
                 let part = *part;
                 // Parts run one after the other, so two waiting drafts never have the same name.
                 let step = self.0[part].next(task);
-                step.map(|task| Part::Of(part, task))
+                step.map(|task| SeriesTask::Of(part, task))
             }
         }
     }

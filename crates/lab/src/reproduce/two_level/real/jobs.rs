@@ -64,14 +64,14 @@ impl Ran {
     }
 }
 
-struct Work {
+struct Workload {
     name: String,
     program: &'static str,
     /// Parameters, such as `n=16 form=join`.
     given: String,
 }
 
-impl Work {
+impl Workload {
     fn new(name: impl Into<String>, program: &'static str, given: String) -> Self {
         Self {
             name: name.into(),
@@ -144,10 +144,10 @@ pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
         Size::Small => (38, 75_000_000),
         Size::Paper => (41, 300_000_000),
     };
-    let fib = Work::new("fib", "fib", format!("n={n}"));
+    let fib = Workload::new("fib", "fib", format!("n={n}"));
     let loopy = |rounds: usize| {
         let given = format!("n={} steps={steps}", rounds * processors);
-        Work::new(format!("loopy({rounds} P)"), "loopy", given)
+        Workload::new(format!("loopy({rounds} P)"), "loopy", given)
     };
     let loops = [loopy(1), loopy(2), loopy(4)];
     let mut all = alone(&[&fib, &loops[2]], processors);
@@ -158,8 +158,8 @@ pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
 }
 
 /// Returns the jobs of experiments O2 and P3, each of which runs alone.
-fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
-    let of_work = |work: &&Work| {
+fn alone(works: &[&Workload], processors: usize) -> Vec<Jobs> {
+    let of_work = |work: &&Workload| {
         let name = &work.name;
         let one =
             |part: &str, way: &str, spec| Jobs::new(format!("{part}/{name}/{way}"), vec![spec]);
@@ -175,7 +175,7 @@ fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
 }
 
 /// Returns the jobs of experiment O3: the second job starts when the first has all processors.
-fn late(work: &Work, processors: usize) -> [Jobs; 2] {
+fn late(work: &Workload, processors: usize) -> [Jobs; 2] {
     let two = |way: &str, spec: Spec| {
         Jobs::new(format!("O3/{}/{way}", work.name), vec![spec; 2]).last(Late::Settled)
     };
@@ -187,7 +187,7 @@ fn late(work: &Work, processors: usize) -> [Jobs; 2] {
 
 /// Returns the jobs of experiment P1: the third job starts with the others, or half-way through the
 /// first.
-fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
+fn new_job(work: &Workload, processors: usize) -> Vec<Jobs> {
     let name = &work.name;
     let sharing = vec![work.sharing(processors, 0.5, 5); 3];
     let thirds = vec![work.fixed(processors / 3); 3];
@@ -208,10 +208,10 @@ fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
 fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     let work = |first: &str| {
         let phases = format!("rounds=1 solo={steps} steps={} tasks=512", 2 * steps);
-        Work::new("phases", "phases", format!("{phases} first={first}"))
+        Workload::new("phases", "phases", format!("{phases} first={first}"))
     };
     let works = ["serial", "parallel"].map(work);
-    let two = |way: &str, spec: &dyn Fn(&Work) -> Spec| {
+    let two = |way: &str, spec: &dyn Fn(&Workload) -> Spec| {
         Jobs::new(format!("P2/phases/{way}"), works.iter().map(spec).collect())
     };
     [

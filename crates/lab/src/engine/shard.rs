@@ -1,4 +1,4 @@
-//! A part of an experiment's runs, which one process of several makes.
+//! A shard of an experiment's runs, which one process of several makes.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -22,7 +22,7 @@ pub struct Stretch {
 }
 
 /// The runs that a process is asked for, and what became of them.
-pub struct Part {
+pub struct Shard {
     /// `None` for all runs.
     asked: Option<BTreeSet<Key>>,
     /// Whether another run may begin.
@@ -36,7 +36,7 @@ struct State {
     left: BTreeSet<Key>,
 }
 
-impl Part {
+impl Shard {
     /// Asks for these runs, as long as `goes_on` allows another one to begin.
     pub fn of(asked: &[Stretch], goes_on: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let runs = |stretch: &Stretch| {
@@ -105,12 +105,12 @@ impl Part {
     }
 }
 
-/// Divides runs into at most `parts` parts of about equal size.
-pub fn divide(runs: &[Key], parts: usize) -> Vec<Vec<Stretch>> {
-    let parts = parts.min(runs.len());
-    let start = |part: usize| runs.len() * part / parts;
-    let part = |part| stretches(&runs[start(part)..start(part + 1)]);
-    (0..parts).map(part).collect()
+/// Divides runs into at most `shards` shards of about equal size.
+pub fn divide(runs: &[Key], shards: usize) -> Vec<Vec<Stretch>> {
+    let shards = shards.min(runs.len());
+    let start = |shard: usize| runs.len() * shard / shards;
+    let shard = |shard| stretches(&runs[start(shard)..start(shard + 1)]);
+    (0..shards).map(shard).collect()
 }
 
 /// Returns how many runs these are.
@@ -141,9 +141,9 @@ mod tests {
         vec![cell(1), cell(2)]
     }
 
-    fn take(part: &Part, runs: u64) {
+    fn take(shard: &Shard, runs: u64) {
         let cells = cells();
-        part.take(&cells.iter().collect::<Vec<_>>(), runs).unwrap();
+        shard.take(&cells.iter().collect::<Vec<_>>(), runs).unwrap();
     }
 
     fn stretch(cell: &str, runs: Range<u64>) -> Stretch {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_list_divides_all_runs() {
-        for (parts, expected) in [
+        for (shards, expected) in [
             (1, vec![vec![stretch("1", 0..3), stretch("2", 0..3)]]),
             (
                 4,
@@ -165,44 +165,44 @@ mod tests {
                 ],
             ),
         ] {
-            let part = Part::list();
-            take(&part, 3);
-            assert_eq!(divide(&part.left(), parts), expected);
-            assert!(part.made().is_empty());
+            let shard = Shard::list();
+            take(&shard, 3);
+            assert_eq!(divide(&shard.left(), shards), expected);
+            assert!(shard.made().is_empty());
         }
-        let part = Part::list();
-        take(&part, 3);
-        let each = divide(&part.left(), 100);
+        let shard = Shard::list();
+        take(&shard, 3);
+        let each = divide(&shard.left(), 100);
         assert_eq!(each.len(), 6);
-        assert!(each.iter().all(|part| count(part) == 1));
+        assert!(each.iter().all(|shard| count(shard) == 1));
     }
 
     #[test]
     fn a_part_makes_what_it_was_asked_for() {
-        let part = Part::of(&[stretch("2", 1..3)], || true);
-        take(&part, 5);
-        let made: Vec<_> = part.made().into_iter().collect();
+        let shard = Shard::of(&[stretch("2", 1..3)], || true);
+        take(&shard, 5);
+        let made: Vec<_> = shard.made().into_iter().collect();
         let run = |run: u64| (("2".to_owned(), run), (20 + run).into());
         assert_eq!(made, [run(1), run(2)]);
-        assert!(divide(&part.left(), 2).is_empty());
+        assert!(divide(&shard.left(), 2).is_empty());
     }
 
-    /// Whatever order the runs begin in, each of them is made once, by the part or by its rest.
+    /// Whatever order the runs begin in, each of them is made once, by the shard or by its rest.
     #[test]
     fn a_spent_part_leaves_the_rest() {
         let all = [stretch("1", 0..4), stretch("2", 1..3)];
-        let whole = Part::of(&all, || true);
+        let whole = Shard::of(&all, || true);
         take(&whole, 4);
         let whole = whole.made();
         assert_eq!(whole.len(), 6);
         for budget in 0..=6 {
             let begun = AtomicU64::new(0);
             let goes_on = move || begun.fetch_add(1, Ordering::Relaxed) < budget;
-            let part = Part::of(&all, goes_on);
-            take(&part, 4);
-            let (mut made, left) = (part.made(), part.left());
+            let shard = Shard::of(&all, goes_on);
+            take(&shard, 4);
+            let (mut made, left) = (shard.made(), shard.left());
             assert_eq!((made.len() as u64, left.len() as u64), (budget, 6 - budget));
-            let rest = Part::of(&divide(&left, 2).concat(), || true);
+            let rest = Shard::of(&divide(&left, 2).concat(), || true);
             take(&rest, 4);
             let rest_made = rest.made();
             assert!(rest_made.keys().eq(&left), "{rest_made:?}");
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn an_error_ends_a_part() {
-        let part = Part::of(&[stretch("1", 0..2)], || true);
+        let shard = Shard::of(&[stretch("1", 0..2)], || true);
         let cell = Cell::new("1", |_| Err::<u64, _>(Failure::Usage("no".to_owned())));
-        let failure = part.take(&[&cell], 2).unwrap_err();
+        let failure = shard.take(&[&cell], 2).unwrap_err();
         assert!(matches!(failure, Failure::Usage(_)), "{failure}");
     }
 }

@@ -10,28 +10,28 @@ use crate::arguments::{OtherProgram, SimulationFlags};
 use tidegate_cli_support::arguments::Chosen;
 use tidegate_cli_support::failure::Failure;
 
-pub struct Subject {
+pub struct SimulatedProgram {
     pub program: Box<dyn AnySimulated>,
     /// The program and its parameters, spelled as on the command line.
     pub label: String,
     extent: OnceLock<WorkSpan>,
 }
 
-/// Returns the subcommand's program and the programs of `--job`.
-pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>, Failure> {
-    let size = flags.size.into();
-    let label = chosen.label();
-    let first = Subject::new(chosen.name, size, &chosen.given, label)?;
-    let other = |OtherProgram { text, chosen, size }: &OtherProgram| {
-        let size = size.unwrap_or(flags.size).into();
-        Subject::new(chosen.name, size, &chosen.given, text.clone())
-            .map_err(|error| Failure::Usage(format!("--job {text:?}: {error}")))
-    };
-    let others = flags.job.iter().map(other);
-    std::iter::once(Ok(first)).chain(others).collect()
-}
+impl SimulatedProgram {
+    /// Returns the subcommand's program and the programs of `--job`.
+    pub fn all(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Self>, Failure> {
+        let size = flags.size.into();
+        let label = chosen.label();
+        let first = Self::new(chosen.name, size, &chosen.given, label)?;
+        let other = |OtherProgram { text, chosen, size }: &OtherProgram| {
+            let size = size.unwrap_or(flags.size).into();
+            Self::new(chosen.name, size, &chosen.given, text.clone())
+                .map_err(|error| Failure::Usage(format!("--job {text:?}: {error}")))
+        };
+        let others = flags.job.iter().map(other);
+        std::iter::once(Ok(first)).chain(others).collect()
+    }
 
-impl Subject {
     fn new(name: &str, size: Size, given: &Given, label: String) -> Result<Self, ParameterError> {
         Ok(Self {
             program: find_simulated(name, size, given)?,
@@ -61,7 +61,7 @@ impl Subject {
 }
 
 /// Returns all programs' labels in one line.
-pub fn labels(subjects: &[Subject]) -> String {
-    let labels: Vec<_> = subjects.iter().map(|subject| &subject.label[..]).collect();
+pub fn labels(programs: &[SimulatedProgram]) -> String {
+    let labels: Vec<_> = programs.iter().map(|one| &one.label[..]).collect();
     labels.join(" + ")
 }
