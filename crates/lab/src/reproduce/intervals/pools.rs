@@ -1,6 +1,6 @@
 //! Runs on this machine: programs on pools that differ in their queues or in their places.
 
-use std::collections::HashMap;
+use std::slice;
 use std::sync::Arc;
 
 use tidegate::machine::{CacheKind, Machine, Topology};
@@ -137,39 +137,34 @@ pub fn batch(paper: &Paper, size: Size, runs: u64) -> Result<Batch<Ran>, Failure
     };
     let hinted = Locality::ALL.into_iter().map(hinted);
     let hinted = hinted.collect::<Result<Vec<_>, _>>()?;
-    let hint = |_: &str, pool: &str| format!("locality={pool}");
-    let no_hint = |program: &str, _: &str| pieces(program, size).to_owned();
-    let cells = [
-        cells(&SUITE, &contenders, size, no_hint),
-        cells(&EXTRAS, &on_places, size, no_hint),
-        cells(&HINTED, &hinted, size, hint),
-    ];
-    Ok(Batch::real(runs, cells.into_iter().flatten()))
+    let suite = SUITE.map(|program| cells(program, size, pieces(program, size), &contenders));
+    let extras = EXTRAS.map(|program| cells(program, size, "", &on_places));
+    let hint = |on: &Contender| format!("locality={}", on.short);
+    let hinted = HINTED.iter().flat_map(|program| {
+        let cells = |on| cells(program, size, &hint(on), slice::from_ref(on));
+        hinted.iter().map(cells)
+    });
+    let cells = suite.into_iter().chain(extras).chain(hinted);
+    Ok(Batch::real(runs, cells.flatten()))
 }
 
-/// Returns the cells of programs on pools, program by program.
+/// Returns the cells of a program on these pools. They share one input, which the first run
+/// prepares.
 fn cells(
-    programs: &[&'static str],
-    contenders: &[Contender],
+    program: &'static str,
     size: Size,
-    given: impl Fn(&str, &str) -> String,
+    given: &str,
+    contenders: &[Contender],
 ) -> Vec<Named<Ran>> {
-    let mut subjects: HashMap<String, Arc<Subject>> = HashMap::new();
-    let mut cells = Vec::new();
-    for program in programs {
-        for Contender { short, full, pool } in contenders {
-            let work = Workload::new(program, program, size.into(), &given(program, short));
-            let in_full = work.in_full();
-            let subject = subjects
-                .entry(in_full.clone())
-                .or_insert_with(|| Arc::new(Subject::new(work.program, work.size, work.given())));
-            let full = format!("this machine/{program}/{in_full}/{short}/{full}");
-            let (subject, pool) = (subject.clone(), pool.clone());
-            let run = Cell::new(full, move |_| subject.run(&pool));
-            cells.push((format!("{program}/{short}"), run));
-        }
-    }
-    cells
+    let work = Workload::new(program, program, size.into(), given);
+    let subject = Arc::new(Subject::new(work.program, work.size, work.given()));
+    let cell = |Contender { short, full, pool }: &Contender| {
+        let full = format!("this machine/{program}/{}/{short}/{full}", work.in_full());
+        let (subject, pool) = (subject.clone(), pool.clone());
+        let run = Cell::new(full, move |_| subject.run(&pool));
+        (format!("{program}/{short}"), run)
+    };
+    contenders.iter().map(cell).collect()
 }
 
 #[cfg(test)]
