@@ -105,7 +105,7 @@ pub fn stream<I: IntoIterator>(source: I) -> Stream<'static, I::IntoIter> {
 
 /// A source of items and the size of the window; from [`stream`](fn@crate::stream).
 ///
-/// `S` is the [`Scope`](crate::Scope) of a stream with [`in_scope`](Self::in_scope).
+/// `S` is the [`Scope`] of a stream with [`in_scope`](Self::in_scope).
 #[must_use = "a stream reads nothing until its iterator is consumed"]
 pub struct Stream<'p, I, S = Detached> {
     source: I,
