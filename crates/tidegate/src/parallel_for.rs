@@ -107,10 +107,21 @@ impl Output for () {
     fn append(&mut self, (): ()) {}
 }
 
-impl<R: Send> Output for Vec<R> {
-    fn append(&mut self, mut far: Self) {
-        self.append(&mut far);
+/// The values of a piece, and those of the pieces behind it, which other workers may have made.
+pub(crate) type Values<R> = (Vec<R>, Vec<Vec<R>>);
+
+impl<R: Send> Output for Values<R> {
+    fn append(&mut self, far: Self) {
+        self.1.push(far.0);
+        self.1.extend(far.1);
     }
+}
+
+/// Appends the later values, so that each is copied once, however often the loop was split.
+pub(crate) fn in_one<R>((mut near, far): Values<R>) -> Vec<R> {
+    near.reserve_exact(far.iter().map(Vec::len).sum());
+    far.into_iter().for_each(|mut part| near.append(&mut part));
+    near
 }
 
 /// Visits `items`, and splits them if they exceed one block.

@@ -3,7 +3,7 @@
 use super::TryError;
 use super::attempt::Attempt;
 use crate::parallel_for::items::private::Piece;
-use crate::parallel_for::{ParallelItems, map_blocks, reduce_blocks, visit_blocks};
+use crate::parallel_for::{ParallelItems, Values, in_one, map_blocks, reduce_blocks, visit_blocks};
 
 /// Calls `f` with each item, in parallel while other workers are idle, and stops at the first
 /// error.
@@ -62,9 +62,9 @@ pub fn try_par_map<I: ParallelItems, R: Send, E: Send>(
 ) -> Result<Vec<R>, TryError<E>> {
     let mut storage = I::Storage::default();
     let attempt = Attempt::new();
-    let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
+    let visit = |out: &mut Values<R>, block: I::Piece<'_>| {
         let push = |item| {
-            out.push(f(item)?);
+            out.0.push(f(item)?);
             Ok(())
         };
         attempt.run_each(block, push).is_some()
@@ -73,7 +73,7 @@ pub fn try_par_map<I: ParallelItems, R: Send, E: Send>(
     let results = attempt
         .token
         .run(|| visit_blocks("try_par_map", items, &visit));
-    attempt.end(results)
+    attempt.end(in_one(results))
 }
 
 /// Maps each item to a value and reduces the values to one, or returns the first error. Returns

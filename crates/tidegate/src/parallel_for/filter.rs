@@ -1,7 +1,7 @@
 //! Maps that leave items out, and keep the order of the rest.
 
 use super::items::ParallelItems;
-use super::visit_blocks;
+use super::{Values, in_one, visit_blocks};
 
 /// Maps each item to a value or to nothing, in parallel, and returns the values in the order of the
 /// items.
@@ -25,13 +25,14 @@ pub fn filter_map<I: ParallelItems, R: Send>(
     f: impl Fn(I::Item) -> Option<R> + Sync,
 ) -> Vec<R> {
     let mut storage = I::Storage::default();
-    let visit = |out: &mut Vec<R>, block: I::Piece<'_>| {
+    let visit = |out: &mut Values<R>, block: I::Piece<'_>| {
         for item in block {
             if let Some(result) = f(item) {
-                out.push(result);
+                out.0.push(result);
             }
         }
         true
     };
-    visit_blocks("filter_map", items.pieces(&mut storage), &visit)
+    let values = visit_blocks("filter_map", items.pieces(&mut storage), &visit);
+    in_one(values)
 }
