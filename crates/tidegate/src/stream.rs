@@ -154,9 +154,10 @@ impl<'p, I: Iterator> Stream<'p, I> {
     ///
     /// The items run in the pool of the scope, whatever pool the stream was created for and
     /// wherever `next` is called. The scope ends only after the items that have begun have
-    /// finished, even if the iterator is dropped before. If the iterator is [forgotten](std::mem::forget), the scope also
-    /// runs the other items that were read. The tasks wait in the scope's queue, where their
-    /// [class](crate::TaskBuilder::priority) makes no difference.
+    /// finished, even if the iterator is dropped before. If the iterator is
+    /// [forgotten](std::mem::forget), the scope also runs the other items that were read. The tasks
+    /// wait in the scope's queue, where their [class](crate::TaskBuilder::priority) makes no
+    /// difference.
     ///
     /// ```
     /// let words = ["ebb".to_owned(), "flow".to_owned()];
