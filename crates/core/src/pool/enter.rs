@@ -81,10 +81,8 @@ pub(crate) fn take_part<R: Send>(
 }
 
 fn run_inside(pool: &Arc<PoolInner>, class: Option<Priority>, body: &mut Body<'_>) {
-    if WorkerThread::get().is_some() {
-        return call_or_inject(pool, class, body);
-    }
-    match members::admit_guest(pool) {
+    let is_outside = WorkerThread::get().is_none();
+    match is_outside.then(|| members::admit_guest(pool)).flatten() {
         Some(t) => visit(pool, t, body),
         None => call_or_inject(pool, class, body),
     }
