@@ -16,10 +16,11 @@ use tidegate_sync::clock;
 /// uses the pool of the calling task, or the global pool outside of any pool.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
-/// cut into blocks of equal length, the last of which may be shorter: up to 2,048 items into at most
-/// 256 blocks, up to 8,192 items into blocks of 8, and beyond that into at most 1,024 blocks. Each
-/// block is reduced from left to right, and the results are reduced in a balanced binary tree. So `reduce` must be associative but need not be
-/// commutative, and a floating-point sum is the same to the last bit for any number of workers.
+/// cut into blocks of equal length, the last of which may be shorter: up to 131,072 items into at
+/// most 256 blocks, up to 524,288 items into blocks of 512, and beyond that into at most 1,024
+/// blocks. Each block is reduced from left to right, and the results are reduced in a balanced
+/// binary tree. So `reduce` must be associative but need not be commutative, and a floating-point
+/// sum is the same to the last bit for any number of workers.
 ///
 /// ```
 /// let sum = || tidegate::map_reduce(0..1_000_000, |i| i as f64 * 0.1, |a, b| a + b);
@@ -66,11 +67,11 @@ fn map_reduce_for<I: ParallelItems, T: Send>(
 }
 
 /// Returns into at most how many blocks [`map_reduce`] cuts this many items: fewer than 1,024 if
-/// blocks then have 8 items, because cheap items cost less than a block; but no fewer than 256,
-/// because items may take long.
+/// blocks then have 512 items, because a block costs as much as several cheap items; but no fewer
+/// than 256, because items may take long.
 pub(crate) fn map_blocks(items: usize) -> usize {
     let most = MAP_REDUCE_BLOCKS.default;
-    items.div_ceil(8).clamp(most / 4, most)
+    items.div_ceil(512).clamp(most / 4, most)
 }
 
 /// Folds the items into accumulators, and merges the accumulators into one. Returns `init()` if

@@ -218,46 +218,39 @@ fn reduction_keeps_value_order() {
     });
 }
 
-/// Returns how a reduction combines its values, as text with `(a b)` for each step.
-fn shape(range: std::ops::Range<usize>) -> Option<String> {
-    tidegate::map_reduce(range, |i| i.to_string(), |a, b| format!("({a} {b})"))
+/// Combines two values so that the result shows the order and the nesting of all combined values.
+fn combine(left: usize, right: usize) -> usize {
+    left.wrapping_mul(31) ^ right.rotate_left(7)
 }
 
-/// Returns the documented shape: blocks of `ceil(len / 1024)` items from left to right, combined in
-/// a balanced tree.
-fn documented_shape(length: usize) -> String {
-    fn tree(blocks: &[String]) -> String {
+/// Combines the items of blocks from left to right, and the blocks in a balanced tree.
+fn documented(length: usize) -> usize {
+    fn tree(blocks: &[usize]) -> usize {
         match blocks {
-            [one] => one.clone(),
+            [one] => *one,
             _ => {
                 let (left, right) = blocks.split_at(blocks.len() / 2);
-                format!("({} {})", tree(left), tree(right))
+                combine(tree(left), tree(right))
             }
         }
     }
-    let numbers: Vec<_> = (0..length).map(|i| i.to_string()).collect();
-    let block = |numbers: &[String]| {
-        let mut all = numbers[0].clone();
-        numbers[1..]
-            .iter()
-            .for_each(|n| all = format!("({all} {n})"));
-        all
-    };
-    let blocks: Vec<_> = numbers
-        .chunks(length.div_ceil(length.div_ceil(8).clamp(BLOCKS / 4, BLOCKS)))
-        .map(block)
-        .collect();
-    tree(&blocks)
+    let items: Vec<_> = (0..length).collect();
+    let most = length.div_ceil(512).clamp(BLOCKS / 4, BLOCKS);
+    let blocks = items.chunks(length.div_ceil(most));
+    let values = blocks.map(|block| block.iter().copied().reduce(combine).expect("an item"));
+    tree(&values.collect::<Vec<_>>())
 }
 
 #[test]
 fn reduction_has_the_documented_shape() {
     watched(|| {
-        everywhere(|| {
-            for length in [1, 7, 255, 256, 257, 1_024, 2_500, 8_191, 8_192, 20_000] {
-                assert_eq!(shape(0..length), Some(documented_shape(length)));
-            }
-        });
+        for length in [1, 7, 256, 257, 20_000, 131_072, 131_073, 524_288, 600_000] {
+            let expected = Some(documented(length));
+            everywhere(|| {
+                let result = tidegate::map_reduce(0..length, |i| i, combine);
+                assert_eq!(result, expected);
+            });
+        }
     });
 }
 
