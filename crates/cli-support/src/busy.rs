@@ -12,7 +12,7 @@ pub struct Watch {
 }
 
 /// CPU times in seconds: `machine` of all programs since the machine started, `ours` of this
-/// process and its children.
+/// process, its children, and the descendants for which their parents have waited.
 #[derive(Clone, Copy)]
 struct Times {
     machine: f64,
@@ -30,8 +30,8 @@ impl Watch {
 
     /// Returns how many processors other programs kept busy on average since the start, if that is
     /// enough to disturb a measurement. Returns `None` if it isn't enough, or if the system doesn't
-    /// report it. The time of a child counts as this process's only after this process has waited
-    /// for it.
+    /// report it. The time of a child's child counts as another program's until its parent has
+    /// waited for it.
     pub fn disturbance(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);
@@ -42,6 +42,7 @@ impl Watch {
 #[cfg(target_os = "linux")]
 mod imp {
     use nix::sys::resource::{UsageWho, getrusage};
+    use procfs::process::{Stat, all_processes};
     use procfs::{CurrentSI, KernelStats};
 
     use super::Times;
@@ -55,10 +56,40 @@ mod imp {
                 .map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6);
             Some(user + system)
         };
+        let is_child = |stat: &Stat| stat.ppid.cast_unsigned() == std::process::id();
+        let running: u64 = (all_processes().ok()?.flatten())
+            .filter_map(|process| process.stat().ok())
+            .filter(is_child)
+            .map(|stat| stat.utime + stat.stime + (stat.cutime + stat.cstime).cast_unsigned())
+            .sum();
+        let of_ticks = |ticks: u64| ticks as f64 / procfs::ticks_per_second() as f64;
+        let of_this_process = seconds(UsageWho::RUSAGE_SELF)?;
+        let of_ended_children = seconds(UsageWho::RUSAGE_CHILDREN)?;
         Some(Times {
-            machine: ticks as f64 / procfs::ticks_per_second() as f64,
-            ours: seconds(UsageWho::RUSAGE_SELF)? + seconds(UsageWho::RUSAGE_CHILDREN)?,
+            machine: of_ticks(ticks),
+            ours: of_this_process + of_ended_children + of_ticks(running),
         })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::process::Command;
+
+        use super::times;
+        use tidegate_testkit::eventually;
+
+        #[test]
+        fn running_child_is_no_other_program() {
+            let ours = || times().expect("Linux reports times").ours;
+            let before = ours();
+            let mut child = Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .spawn()
+                .expect("a shell");
+            eventually("the child's time counts", || ours() > before + 0.1);
+            child.kill().expect("it runs");
+            child.wait().expect("it has ended");
+        }
     }
 }
 
