@@ -118,7 +118,7 @@ mod dropped_handle {
 
         impl Wake for Explosive {
             fn wake(self: Arc<Self>) {
-                std::mem::forget(self);
+                std::mem::forget(Arc::into_inner(self));
             }
         }
 
