@@ -1,7 +1,7 @@
 //! Intervals that fail, and intervals that can never start: which intervals are skipped, which run,
 //! and what the pool reports.
 
-use crate::support::{Gate, Log, Tally, let_others_sleep, pool, watched};
+use crate::support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{Failure, Interval, Lock, Scope, UsageErrorKind};
 
 /// Returns the message of a failure without the lines that created the intervals.
@@ -464,7 +464,7 @@ fn stalls_behind_lock_of_other_tree(late: bool) {
         });
         if late {
             held.wait();
-            let_others_sleep();
+            crate::support::let_others_sleep();
             release.open();
         }
         assert!(stalling.join().unwrap().unwrap_err().is_stall());
