@@ -11,7 +11,7 @@ use core::fmt;
 /// let error = "1:2".parse::<tidegate_policy::StealAmount>().unwrap_err();
 /// assert_eq!(
 ///     error.within("TIDEGATE_STEAL").to_string(),
-///     "unknown steal amount \"1:2\" in TIDEGATE_STEAL: expected one, half, fixed:N"
+///     "unknown steal amount \"1:2\" in TIDEGATE_STEAL: expected one, half, half-above:N, fixed:N"
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

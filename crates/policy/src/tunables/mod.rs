@@ -29,7 +29,7 @@ mod runtime;
 mod simulator;
 
 #[doc(inline)]
-pub use crate::amount::{STEAL, STEAL_FIXED};
+pub use crate::amount::{STEAL, STEAL_FIXED, STEAL_HALF_ABOVE};
 #[doc(inline)]
 pub use crate::desire::{DESIRE, tunables::*};
 #[doc(inline)]

@@ -22,6 +22,14 @@ fn half_counts_the_running_task() {
 }
 
 #[test]
+fn half_above_takes_one_up_to_its_threshold() {
+    assert_eq!(
+        [0, 1, 16, 17, 99].map(|waiting| StealAmount::HalfAbove(16).take(waiting)),
+        [0, 1, 1, 9, 50]
+    );
+}
+
+#[test]
 fn fixed_takes_all_or_nothing() {
     assert_eq!(
         [0, 19, 20, 21].map(|waiting| StealAmount::Fixed(20).take(waiting)),
@@ -34,6 +42,7 @@ fn no_rule_takes_more_than_waits() {
     let amounts = [
         StealAmount::One,
         StealAmount::Half,
+        StealAmount::HalfAbove(7),
         StealAmount::Fixed(1),
         StealAmount::Fixed(7),
         StealAmount::Fixed(usize::MAX),
@@ -47,8 +56,10 @@ fn no_rule_takes_more_than_waits() {
 
 #[test]
 fn one_and_half_take_last_task() {
-    assert_eq!(
-        [StealAmount::One, StealAmount::Half].map(|amount| amount.take(1)),
-        [1, 1]
-    );
+    let amounts = [
+        StealAmount::One,
+        StealAmount::Half,
+        StealAmount::HalfAbove(1),
+    ];
+    assert_eq!(amounts.map(|amount| amount.take(1)), [1, 1, 1]);
 }

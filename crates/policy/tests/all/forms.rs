@@ -375,6 +375,7 @@ fn policy_made_in_code_is_checked() {
             .contains("expected a number from 1 to 16")
     );
     assert!(StealAmount::Fixed(0).check().is_err());
+    assert!(StealAmount::HalfAbove(0).check().is_err());
 }
 
 /// Covers steal amounts, victim policies and wait policies.
@@ -383,6 +384,7 @@ fn other_policies_round_trip_as_text() {
     for amount in [
         StealAmount::One,
         StealAmount::Half,
+        StealAmount::HalfAbove(16),
         StealAmount::Fixed(1),
         StealAmount::Fixed(65_536),
     ] {
@@ -407,7 +409,7 @@ fn unknown_policy_names_are_rejected() {
     let amount = |text: &str| text.parse::<StealAmount>().unwrap_err().to_string();
     assert_eq!(
         amount("two"),
-        "unknown steal amount \"two\": expected one, half, fixed:N"
+        "unknown steal amount \"two\": expected one, half, half-above:N, fixed:N"
     );
     assert_eq!(
         amount("fixed"),

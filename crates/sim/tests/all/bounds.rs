@@ -28,7 +28,7 @@ fn machine(rng: &mut Rng) -> Settings {
     } else {
         7
     };
-    let steal = of(&["one", "one", "one", "half", "fixed:2"]);
+    let steal = of(&["one", "one", "one", "half", "half-above:4", "fixed:2"]);
     let victim = of(&["random", "round-robin", "last-victim", "hierarchical"]);
     let allot = of(&["dp", "deq", "equi", "max-min"]);
     let memory = of(&[

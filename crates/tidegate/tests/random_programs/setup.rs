@@ -22,7 +22,12 @@ const MEMORY_POLICIES: [&str; 8] = [
 ];
 const PLACES: [&str; 3] = ["each:1", "each:2", "cache"];
 const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "quanta"];
-const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Half, StealAmount::Fixed(3)];
+const AMOUNTS: [StealAmount; 4] = [
+    StealAmount::One,
+    StealAmount::Half,
+    StealAmount::HalfAbove(2),
+    StealAmount::Fixed(3),
+];
 const VICTIMS: [VictimPolicy; 4] = [
     VictimPolicy::Random,
     VictimPolicy::RoundRobin,

@@ -118,7 +118,12 @@ pub fn built(builder: tidegate::Builder) -> Pool {
 }
 
 /// A steal amount of each kind.
-pub const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Half, StealAmount::Fixed(2)];
+pub const AMOUNTS: [StealAmount; 4] = [
+    StealAmount::One,
+    StealAmount::Half,
+    StealAmount::HalfAbove(4),
+    StealAmount::Fixed(2),
+];
 
 /// Computes a Fibonacci number, with a join at every call.
 pub fn fib(n: u64) -> u64 {

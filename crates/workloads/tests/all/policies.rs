@@ -16,7 +16,12 @@ use tidegate_workloads::{Given, On, Tidegate};
 
 use crate::support::trial;
 
-const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Fixed(2), StealAmount::Half];
+const AMOUNTS: [StealAmount; 4] = [
+    StealAmount::One,
+    StealAmount::Fixed(2),
+    StealAmount::Half,
+    StealAmount::HalfAbove(4),
+];
 const VICTIMS: [VictimPolicy; 4] = [
     VictimPolicy::Random,
     VictimPolicy::RoundRobin,

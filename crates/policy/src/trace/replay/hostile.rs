@@ -31,7 +31,9 @@ fn rules(rng: &mut Rng) -> Rules {
         // `custom` is not an idle policy and gives `None`, as in a trace with a user-defined
         // backoff, whose decisions are inputs.
         idle: one_of(IDLES).parse().ok(),
-        steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
+        steal: one_of(&["one", "half", "half-above:3", "fixed:2"])
+            .parse()
+            .unwrap(),
         victim: one_of(VictimPolicy::NAMES).parse().unwrap(),
         memory: one_of(MEMORY_POLICIES).parse().unwrap(),
         share: one_of(&["off", "auto", "on"]).parse().unwrap(),

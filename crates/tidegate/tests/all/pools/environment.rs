@@ -33,7 +33,7 @@ fn bad_variable_error_names_it() {
         ("TIDEGATE_IDLE", "lazy", "elastic, none, yield"),
         ("TIDEGATE_IDLE", "linear:step=-1", "step"),
         ("TIDEGATE_IDLE", "linear:pace=1us", "pace"),
-        ("TIDEGATE_STEAL", "some", "one, half, fixed:N"),
+        ("TIDEGATE_STEAL", "some", "one, half, half-above:N, fixed:N"),
         ("TIDEGATE_STEAL", "fixed:0", "1 to 65536"),
         (
             "TIDEGATE_VICTIM",
