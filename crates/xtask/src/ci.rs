@@ -12,7 +12,7 @@ use crate::command::{Cmd, has_toolchain, in_turn, rustup};
 use crate::step::{Outcome, Tally};
 use crate::suites::{self, Kind};
 use crate::workspace::{WORKSPACE, folder, is_published, scratch};
-use crate::{beside, build_time, house, mutants, rayon};
+use crate::{beside, build_time, costs, house, mutants, rayon};
 
 /// How long a check takes once everything is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +61,7 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "msrv", One(msrv)),
     Step(Minutes, "check other targets", Table(targets)),
     Step(Minutes, "build time", Table(build_time::run)),
+    Step(Minutes, "costs", Table(costs::run)),
     Step(Minutes, "package", One(package)),
     Step(Hours, "rayon", Table(rayon::run)),
     Step(Hours, "clippy loom", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib --tests \

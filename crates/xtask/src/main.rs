@@ -12,6 +12,7 @@ mod beside;
 mod build_time;
 mod ci;
 mod command;
+mod costs;
 mod house;
 mod libtest;
 mod mutants;
@@ -52,6 +53,8 @@ enum Task {
     House,
     /// The CPU time that building the libraries as dependencies takes, beside rayon's.
     BuildTime,
+    /// The instructions of forks, spawns, loops and other calls, counted by callgrind.
+    Costs,
     /// The loom models, or one group of them.
     Loom {
         /// The group.
@@ -97,6 +100,7 @@ fn carry_out(task: &Task) -> bool {
         Task::Ci { step, quick, full } => ci::run(tally, step.as_deref(), *quick, *full),
         Task::House => _ = tally.run("house", house::check),
         Task::BuildTime => build_time::run(tally),
+        Task::Costs => costs::run(tally),
         Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), *full),
         Task::Miri { full } => suites::run(tally, Kind::Miri, None, *full),
         Task::Tsan => suites::run(tally, Kind::Tsan, None, false),

@@ -354,6 +354,10 @@ impl<B, R> Tree<'_, B, R> {
         if count == 1 {
             return (self.block)(items);
         }
+        if count == 2 {
+            let (items, rest) = items.cut(self.length);
+            return (self.reduce)((self.block)(items), (self.block)(rest));
+        }
         let near = count / 2;
         let (items, rest) = items.cut(near * self.length);
         let left = self.run(near, items);
