@@ -56,6 +56,10 @@ fn explanation(options: &Options, workers: usize) -> String {
         Source::Variable(name) => format!("set by {name}"),
         Source::Default => machine().reason(),
     };
+    let why = match machine().excess(workers) {
+        Some(excess) => format!("{why}, {excess}"),
+        None => why,
+    };
     let mut differing = Vec::new();
     differing.extend(match &options.idle {
         IdleRule::BuiltIn(idle) => difference(*idle, &tunables::IDLE),

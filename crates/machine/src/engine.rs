@@ -9,15 +9,21 @@
 //! |---|---|---|
 //! | `HQ_CPUS` | HyperQueue, for each task that is not spread over several nodes | the ids of the CPUs, such as `0,1,5`; of a partly assigned CPU, as for `--cpus=2.5`, the whole id, at the end |
 //! | `SLURM_CPUS_PER_TASK` | Slurm, for jobs submitted with `--cpus-per-task` | a number of CPUs |
+//! | `TIDEGATE_CPU_REQUEST` | Kubernetes, by the downward API | the container's CPU request in thousandths of a CPU; 0, a container without a request, or `all` mean that the request does not count |
 //!
 //! Only the number of HyperQueue's ids counts here. The ids need not be those of the kernel: a
 //! worker that was started with `--cpus=2x12` numbers its CPUs itself.
 //!
-//! Kubernetes needs no variable. A container's CPU limit is a cgroup quota, the static CPU manager
-//! sets the affinity, and a CPU request is a weight, which limits nothing.
+//! In Kubernetes a container's CPU limit is a cgroup quota, and the static CPU manager sets the
+//! affinity. A CPU request is a weight, which limits nothing: a container without a limit may use
+//! the whole node while nobody else wants it, and many pools as large as the node disturb each other
+//! when somebody does. Twice the request, and at least 2, leaves room for both. Under a quota, which
+//! says how much the container may use, the request does not count.
 
 use std::ffi::OsString;
 use std::fmt;
+
+use tidegate_policy::tunables::REQUEST_VARIABLE;
 
 use crate::cpus::CpuList;
 use crate::files::invalid;
@@ -47,12 +53,13 @@ pub struct Grant {
 
 impl fmt::Display for Grant {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.variable {
-            HQ_CPUS => "listed",
-            _ => "granted",
+        let source = match self.variable {
+            HQ_CPUS => "listed by",
+            REQUEST_VARIABLE => "for",
+            _ => "granted by",
         };
         let plural = if self.cpus == 1 { "" } else { "s" };
-        write!(out, "{} cpu{plural} {verb} by {}", self.cpus, self.variable)
+        write!(out, "{} cpu{plural} {source} {}", self.cpus, self.variable)
     }
 }
 
@@ -69,6 +76,7 @@ pub(crate) fn read(
         };
         let value = value.to_string_lossy();
         match (engine.parse)(&value) {
+            Some(usize::MAX) => {}
             Some(cpus) if cpus > 0 => grants.push(Grant {
                 variable: engine.variable,
                 cpus,
@@ -81,12 +89,13 @@ pub(crate) fn read(
 
 struct Engine {
     variable: &'static str,
+    /// Returns the number of CPUs, or `usize::MAX` if the value sets no limit.
     parse: fn(&str) -> Option<usize>,
     /// What a value should be, for the message about an invalid one.
     expected: &'static str,
 }
 
-const ENGINES: [Engine; 2] = [
+const ENGINES: [Engine; 3] = [
     Engine {
         variable: HQ_CPUS,
         parse: ids,
@@ -97,6 +106,11 @@ const ENGINES: [Engine; 2] = [
         parse: count,
         expected: "a number of CPUs such as 4",
     },
+    Engine {
+        variable: REQUEST_VARIABLE,
+        parse: twice,
+        expected: "thousandths of a CPU such as 1500, or all",
+    },
 ];
 
 fn ids(value: &str) -> Option<usize> {
@@ -105,4 +119,14 @@ fn ids(value: &str) -> Option<usize> {
 
 fn count(value: &str) -> Option<usize> {
     value.trim().parse().ok()
+}
+
+fn twice(request: &str) -> Option<usize> {
+    match request.trim() {
+        "0" | "all" => Some(usize::MAX),
+        thousandths => {
+            let twice = thousandths.parse::<usize>().ok()?.saturating_mul(2);
+            Some(twice.div_ceil(1000).max(2))
+        }
+    }
 }

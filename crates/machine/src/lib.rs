@@ -31,9 +31,10 @@
 //! | cgroups, also Kubernetes' CPU limits | the smallest quota of the process's cgroup and its ancestors, rounded *up* |
 //! | `HQ_CPUS`, set by HyperQueue | the CPU ids that it lists, such as 3 for `0,1,5`; a partly assigned CPU counts as one |
 //! | `SLURM_CPUS_PER_TASK`, set by Slurm | its value |
+//! | `TIDEGATE_CPU_REQUEST`, set to a container's CPU request | if there is no quota, twice the request, rounded up, and at least 2 |
 //!
-//! A malformed value of a variable is [noted](Machine::notes) and ignored. CPU requests of
-//! Kubernetes limit nothing, and therefore do not count.
+//! A malformed value of a variable is [noted](Machine::notes) and ignored. A CPU request that no
+//! variable passes on limits nothing.
 //!
 //! A quota is rounded up because otherwise a fraction of a CPU would be lost. The price is that the
 //! kernel stops all workers together once they have used up the quota of a period. The table was

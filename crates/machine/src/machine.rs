@@ -5,6 +5,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use tidegate_policy::tunables::REQUEST_VARIABLE;
+
 use crate::affinity;
 use crate::cpus::{CpuList, some_cpus};
 use crate::engine::{self, Grant};
@@ -112,7 +114,7 @@ impl Machine {
         variable: &dyn Fn(&str) -> Option<OsString>,
     ) -> Self {
         let mut notes = Vec::new();
-        let grants = engine::read(variable, &mut notes);
+        let mut grants = engine::read(variable, &mut notes);
         if !files.is_dir(Path::new("/proc")) && !files.is_dir(Path::new("/sys")) {
             let counted = count();
             notes.push("no /proc and no /sys here".to_owned());
@@ -128,6 +130,9 @@ impl Machine {
         let online = noted(online(files));
         let counted = if affinity.is_none() { count() } else { None };
         let quotas = quota::read(files, &mut notes);
+        if !quotas.is_empty() {
+            grants.retain(|grant| grant.variable != REQUEST_VARIABLE);
+        }
         let topology = match (online, &affinity) {
             (Some(online), _) => Topology::read(files, online),
             (None, Some(allowed)) => Topology::read(files, allowed.clone()),

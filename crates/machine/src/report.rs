@@ -62,6 +62,20 @@ impl Machine {
         line
     }
 
+    /// Names the quota that this number of workers exceeds, if any, such as `above cgroup quota 4.0
+    /// cpus from /a/b`.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// assert_eq!(machine.excess(machine.default_workers()), None);
+    /// ```
+    #[must_use]
+    pub fn excess(&self, workers: usize) -> Option<String> {
+        let quota = self.quota().filter(|quota| workers > quota.workers())?;
+        Some(format!("above cgroup {}", in_words(quota)))
+    }
+
     /// Returns the known sources of the number of workers, each with the number that it allows. A
     /// source that may be the cause of another one precedes it: an engine may have set the
     /// affinity.

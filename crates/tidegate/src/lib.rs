@@ -131,6 +131,7 @@
 //! | `TIDEGATE_DESIRE` | [`Choose::desire`](policy::Choose::desire) | `wsap:eta=0.5` |
 //! | `TIDEGATE_EST_CYCLE` | [`Choose::est_cycle`](policy::Choose::est_cycle) | `10ms` |
 //! | `TIDEGATE_GLOBAL` | if `off`, a call that would use the global pool panics; the pool of `rayon-core` ignores this variable | `off` |
+//! | `TIDEGATE_CPU_REQUEST` | a container's CPU request, which limits the default number of workers ([`machine`]) | `1500` |
 //! | `TIDEGATE_TABLE` | the file that programs share (`docs/table.md`) | `/dev/shm/my/table` |
 //! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |
 //!

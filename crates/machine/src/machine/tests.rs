@@ -148,6 +148,33 @@ mod grants {
         assert_eq!(slurm, expected);
     }
 
+    #[test]
+    fn quota_that_a_number_exceeds_is_named() {
+        let files = sixteen().with("/sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
+        let machine = read_within(&files, &[]);
+        let excess = "above cgroup quota 1.5 cpus from /a/b";
+        assert_eq!(machine.excess(3).as_deref(), Some(excess));
+        assert_eq!(machine.excess(2), None);
+    }
+
+    #[test]
+    fn double_a_request_without_a_limit() {
+        let workers = |request| {
+            let machine = read_within(&sixteen(), &[("TIDEGATE_CPU_REQUEST", request)]);
+            (machine.default_workers(), machine.notes().len())
+        };
+        let requests = ["100", "1000", "1001", "1500", "2600", "16000", "0", "all"];
+        let found = requests.map(|request| workers(request).0);
+        assert_eq!(found, [2, 2, 3, 3, 6, 8, 8, 8]);
+        assert_eq!(["1.5", "1500m", "-1"].map(workers), [(8, 1); 3]);
+        let machine = read_within(&sixteen(), &[("TIDEGATE_CPU_REQUEST", "1500")]);
+        let reason = "3 of 16 cpus: 3 cpus for TIDEGATE_CPU_REQUEST, within affinity 0-7";
+        assert_eq!(machine.reason(), reason);
+        let limited = explained(&[("TIDEGATE_CPU_REQUEST", "500")]);
+        let reason = "4 of 16 cpus: cgroup quota 4.0 cpus from /a/b, within affinity 0-7";
+        assert_eq!(limited, reason);
+    }
+
     /// HyperQueue's ids may be its own: none of these is online.
     #[test]
     fn only_count_the_ids() {

@@ -66,6 +66,8 @@ use alloc::vec::Vec;
 pub const TABLE_VARIABLE: &str = "TIDEGATE_TABLE";
 /// The variable that names the record of the `tidegate exec` that started a process.
 pub const EXEC_VARIABLE: &str = "TIDEGATE_EXEC";
+/// A container's CPU request, in thousandths of a processor.
+pub const REQUEST_VARIABLE: &str = "TIDEGATE_CPU_REQUEST";
 /// The variable that holds the only schedule that a search in simulated pools runs.
 pub const SCHEDULE_VARIABLE: &str = "TIDEGATE_SCHEDULE";
 
@@ -88,7 +90,12 @@ pub fn check_variable(name: &str) -> Result<(), ParseError> {
         return Ok(());
     };
     let set = rows().into_iter().filter_map(|row| row.variable);
-    let others = [TABLE_VARIABLE, EXEC_VARIABLE, SCHEDULE_VARIABLE];
+    let others = [
+        TABLE_VARIABLE,
+        EXEC_VARIABLE,
+        REQUEST_VARIABLE,
+        SCHEDULE_VARIABLE,
+    ];
     let known: Vec<_> = set.chain(others).collect();
     if known.contains(&name) {
         return Ok(());
