@@ -135,14 +135,13 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let named = name.as_deref().filter(|_| options.kill_with_command);
     let watcher = named.and_then(watcher);
-    let started = |pid| {
-        if let Some((watcher, name)) = watcher.as_ref().zip(named) {
-            watcher.take_along(pid, name);
-        }
-    };
-    let program = Program::start(&options.command, &additions, &signals, started);
+    let program = Program::start(&options.command, &additions, signals.before);
     // There is nothing to end if it has not started.
-    let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
+    let mut program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
+    if let Some((watcher, name)) = watcher.as_ref().zip(named) {
+        watcher.take_along(program.pid(), name);
+    }
+    program.relay_early(&signals);
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => {
             let watcher = watcher.as_ref().map(Watcher::identity);

@@ -57,13 +57,11 @@ impl End {
 }
 
 impl Program {
-    /// Starts the program. Calls `started` with the number of the first process as soon as there is
-    /// one.
+    /// Starts the program, which blocks the signals of `mask`.
     pub fn start(
         command: &[OsString],
         additions: &Additions,
-        signals: &Signals,
-        started: impl FnOnce(i32),
+        mask: SigSet,
     ) -> Result<Self, Failure> {
         // So that the processes of the program stay descendants of the command when their parents
         // end. No kernel since 3.4 refuses this.
@@ -72,8 +70,7 @@ impl Program {
             |argument: &OsString| CString::new(argument.as_bytes()).map_err(|_| Errno::EINVAL);
         let arguments: Result<Vec<CString>, Errno> = command.iter().map(text).collect();
         let environment = additions.applied(std::env::vars_os());
-        let pid = arguments.and_then(|arguments| spawn(&arguments, &environment, signals.before));
-        let pid = pid.inspect(|pid| started(pid.as_raw()));
+        let pid = arguments.and_then(|arguments| spawn(&arguments, &environment, mask));
         let is_stopped = false;
         pid.map(|pid| Self { pid, is_stopped }).map_err(|error| {
             let code = match error {
@@ -100,43 +97,43 @@ impl Program {
 
     /// Relays signals to the program until its first process has ended.
     pub fn supervise(mut self, signals: &Signals) -> End {
-        let received = || iter::from_fn(|| signals.take());
-        // The program may have missed those that came before it had started.
-        for Received { signal, .. } in received() {
-            self.send(signal);
-        }
         loop {
+            self.relay(signals, false);
             if let Some(end) = self.reap() {
                 return end;
             }
             self.stop_like_the_program();
             signals.wait();
-            for received in received() {
-                if self.must_relay(&received) {
-                    self.send(received.signal);
-                }
+        }
+    }
+
+    /// Relays the signals that the command received before the program was in its group, so that
+    /// the program has not got those of the kernel either.
+    pub fn relay_early(&mut self, signals: &Signals) {
+        self.relay(signals, true);
+    }
+
+    fn relay(&mut self, signals: &Signals, is_early: bool) {
+        while let Some(received) = signals.take() {
+            if self.must_relay(&received, is_early) {
+                // An error means that the process has ended, or runs as another user.
+                let _ = kill(self.pid, received.signal);
             }
         }
     }
 
-    /// Sends a signal that the command has received to the first process.
-    fn send(&self, signal: Signal) {
-        if signal != Signal::SIGCHLD {
-            // An error means that the process has ended, or runs as another user.
-            let _ = kill(self.pid, signal);
-        }
-    }
-
     /// Returns whether the program has not got the signal itself, as far as the command can know.
-    fn must_relay(&mut self, received: &Received) -> bool {
-        let Some(sender) = received.sender else {
-            // The kernel sends all others to the whole group. This one comes from a timer that the
-            // caller has set before it became the command.
-            return received.signal == Signal::SIGALRM;
-        };
-        let is_own = [self.pid, getpid()].contains(&sender);
-        let has_got = received.signal == Signal::SIGCONT && self.was_continued();
-        !is_own && !has_got
+    fn must_relay(&mut self, received: &Received, is_early: bool) -> bool {
+        match (received.signal, received.sender) {
+            (Signal::SIGCHLD, _) => false,
+            // From a timer that the caller has set before it became the command.
+            (Signal::SIGALRM, None) => true,
+            // The kernel sends the others to the whole group.
+            (_, None) => is_early,
+            (_, Some(sender)) if sender == self.pid || sender == getpid() => false,
+            (Signal::SIGCONT, Some(_)) => !self.was_continued(),
+            (_, Some(_)) => true,
+        }
     }
 
     /// Returns whether the program has been continued since the command saw it stop.
