@@ -5,7 +5,8 @@ use std::fs;
 
 use crate::support::jobs::eventually;
 use crate::support::terminal::{
-    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_missing, send, state, until, wait_for_orphan,
+    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_missing, is_pending, send, state, until,
+    wait_for_orphan,
 };
 use nix::sys::signal::Signal;
 
@@ -188,8 +189,26 @@ fn hangup_continues_a_stopped_program() {
     eventually(|| pids.iter().all(|pid| state(pid).is_none()));
 }
 
-/// No shell could continue the command, so the kernel refuses the terminal to the program, and
-/// ignores Ctrl-Z.
+/// The program has stopped again before the command receives SIGCONT. If the command relayed it, the
+/// program's children would stay stopped.
+#[test]
+fn late_continuation_is_not_relayed() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$PPID $$>\"; exec sleep 1000'\n");
+    let [command, program] = &shell.words();
+    let has_stopped = |pid| state(pid) == Some('T');
+    send(program, Signal::SIGSTOP);
+    eventually(|| has_stopped(program) && has_stopped(command));
+    send(program, Signal::SIGCONT);
+    send(program, Signal::SIGSTOP);
+    eventually(|| has_stopped(program));
+    send(command, Signal::SIGCONT);
+    eventually(|| has_stopped(command) || !has_stopped(program));
+    assert!(has_stopped(program));
+}
+
+/// No shell could continue the command, so the kernel refuses the terminal to the program. Another
+/// process stops the program and continues it.
 #[test]
 fn orphan_does_not_stop() {
     let mut shell = Shell::start();
@@ -200,7 +219,10 @@ fn orphan_does_not_stop() {
     shell.press(&format!("($TIDEGATE exec -- sh -c '{program}' &)\n"));
     let [command, program] = shell.words();
     wait_for_orphan(&command);
-    send(&program, Signal::SIGTSTP);
+    send(&program, Signal::SIGSTOP);
+    eventually(|| state(&program) == Some('T') && !is_pending(&command, Signal::SIGCHLD));
+    send(&program, Signal::SIGCONT);
     fs::write(&go, "").expect("a file");
     shell.wait_for("code <1>");
+    eventually(|| state(&command).is_none());
 }
