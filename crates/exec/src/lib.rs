@@ -109,7 +109,7 @@ impl std::error::Error for Failure {}
 /// Runs the program, waits for its end and returns its exit code. If a signal ended the program,
 /// the same signal ends this process. If it cannot, as with real-time signals, the code is 128 + n.
 ///
-/// Call this in a process with one thread, just before the process exits: signals stay blocked, and
+/// Call this in a process with one thread, just before the process exits: most signals stay blocked, and
 /// all children of the process are waited for. Messages go to standard error.
 ///
 /// # Errors
@@ -152,6 +152,7 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     let end = program.supervise(&signals);
     watcher.iter().for_each(Watcher::let_go);
     drop((follower, server, watcher));
+    signals.release_keys();
     Ok(end.repeat())
 }
 

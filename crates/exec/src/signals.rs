@@ -91,6 +91,16 @@ impl Signals {
         let info = self.descriptor.read_signal().ok()??;
         Received::from(&info)
     }
+
+    /// Lets the keys that end programs end this one as well, unless they were blocked before. A key
+    /// that is pressed after the program's end reaches no other process that could end a script.
+    pub fn release_keys(&self) {
+        let mut keys: SigSet = [Signal::SIGINT, Signal::SIGQUIT].into_iter().collect();
+        for key in self.before.iter() {
+            keys.remove(key);
+        }
+        let _ = keys.thread_unblock();
+    }
 }
 
 /// Stops the command until it is continued, if the signal is pending and a shell could continue the

@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::support::jobs::eventually;
 use crate::support::terminal::{
-    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_missing, is_pending, send, state, until,
+    CTRL_C, CTRL_D, CTRL_Z, Held, PROMPT, Shell, is_missing, is_pending, send, state, until,
     wait_for_orphan,
 };
 use nix::sys::signal::Signal;
@@ -31,21 +31,60 @@ fn ctrl_c_ends_program_and_script() {
     }
 }
 
+/// The command still waits for its watcher.
+#[test]
+fn key_after_the_end_ends_the_loop() {
+    if is_missing("bash") {
+        return;
+    }
+    let mut shell = Shell::start();
+    let command = "$TIDEGATE exec --kill-with-command --how count -- sh -c";
+    let program = r#"echo \"<\$PPID \$\$>\"; read x"#;
+    shell.press(&format!(
+        "bash -c 'for i in 1 2; do {command} \"{program}\"; done; exit 7'\n"
+    ));
+    let [command, program] = &shell.words();
+    let children = fs::read_to_string(format!("/proc/{command}/task/{command}/children"));
+    let children = children.expect("it runs");
+    let watcher = children.split_whitespace().find(|pid| pid != program);
+    let held = Held::new(watcher.expect("a watcher"));
+    shell.press("\n");
+    eventually(|| state(program).is_none());
+    shell.press(CTRL_C);
+    eventually(|| is_pending(command, Signal::SIGINT));
+    drop(held);
+    shell.wait_for_code(130);
+}
+
 /// The kernel sends it to the program, so the command must not.
 #[test]
 fn key_reaches_the_program_once() {
-    let mut shell = Shell::start();
-    let traps = "trap \"echo key\" INT; trap \"echo end; exit\" WINCH";
-    shell.press(&format!(
-        "$TIDEGATE exec -- sh -c '{traps}; echo \"<$PPID>\"; while :; do sleep 0.01; done'\n"
-    ));
-    let [command] = shell.words();
-    shell.press(CTRL_C);
-    shell.wait_for("key");
+    let traps = "trap 'echo key' INT; trap 'echo end; exit' WINCH";
+    let script = format!("{traps}; echo \"<$PPID>\"; while :; do sleep 0.01; done");
+    let arguments = ["exec", "--", "sh", "-c", &script];
+    let mut program = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
+    let [command] = program.words();
+    // The command waits: it no longer takes the key for an early one.
+    eventually(|| state(&command) == Some('S'));
+    // The program must have got the first signal before the command could send it another one.
+    send(&command, Signal::SIGSTOP);
+    program.press(CTRL_C);
+    program.wait_for("key");
     // The command receives the signals in the order of their numbers.
     send(&command, Signal::SIGWINCH);
-    let seen = shell.wait_for("end");
+    send(&command, Signal::SIGCONT);
+    let seen = program.wait_for("end");
     assert!(!seen.contains("key"), "{seen}");
+}
+
+/// Continues the job after Ctrl-Z. A key that follows may reach the shell, unless the program has
+/// shown that it runs.
+fn continue_job(shell: &mut Shell) {
+    shell.wait_for("Stopped");
+    shell.wait_for(PROMPT);
+    shell.press("fg\n");
+    // The shell prints the command line of the job that it continues.
+    shell.wait_for("exec");
 }
 
 #[test]
@@ -55,11 +94,7 @@ fn ctrl_z_stops_and_fg_continues() {
     shell.wait_for("ready");
     for word in ["one", "two", "three"] {
         shell.press(CTRL_Z);
-        shell.wait_for("Stopped");
-        shell.wait_for(PROMPT);
-        shell.press("fg\n");
-        // The shell prints the command line of the job that it continues.
-        shell.wait_for("exec");
+        continue_job(&mut shell);
         shell.press(&format!("{word}\n"));
         shell.wait_for(&format!("[{word}]"));
     }
@@ -84,15 +119,6 @@ fn background_job_stops_when_it_reads() {
     shell.wait_for_code(7);
 }
 
-/// Presses Ctrl-Z, continues the program, and waits until it has drawn `text` again.
-fn stop_and_redraw(shell: &mut Shell, text: &str) {
-    shell.press(CTRL_Z);
-    shell.wait_for("Stopped");
-    shell.wait_for(PROMPT);
-    shell.press("fg\n");
-    shell.wait_for(text);
-}
-
 /// A pager changes the settings of the terminal, which stops it if it is in the background.
 #[test]
 fn pager_shows_a_file() {
@@ -105,7 +131,9 @@ fn pager_shows_a_file() {
     shell.press(&format!("cd {}\n", folder.path().display()));
     shell.press("LESS= $TIDEGATE exec -- less file\n");
     shell.wait_for("first");
-    stop_and_redraw(&mut shell, "first");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("first");
     shell.press("q");
     shell.wait_for_code(0);
 }
@@ -119,7 +147,9 @@ fn pager_shows_the_programs_output() {
     let mut shell = Shell::start();
     shell.press("$TIDEGATE exec -- yes first | LESS= less\n");
     shell.wait_for("first");
-    stop_and_redraw(&mut shell, "first");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("first");
     shell.press("q");
     shell.wait_for_code(0);
 }
@@ -138,7 +168,9 @@ fn editor_saves_after_a_stop() {
     shell.press("$TIDEGATE exec -- vim -u NONE -N file\n");
     shell.wait_for("one");
     shell.press("Atwo\x1b");
-    stop_and_redraw(&mut shell, "onetwo");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("onetwo");
     shell.press(":wq\n");
     shell.wait_for_code(0);
     assert_eq!(fs::read_to_string(&file).expect("a file"), "onetwo\n");
@@ -148,18 +180,21 @@ fn editor_saves_after_a_stop() {
 #[test]
 fn script_in_between_stops_and_reads() {
     let mut shell = Shell::start();
-    let program = "sh -c \"echo ready; exec head -n 1\"";
+    let program = r#"echo \"<\$\$>\"; exec sed -u 3q"#;
     shell.press(&format!(
-        "sh -c '$TIDEGATE exec -- {program}; read x; echo \"<$x>\"; exit 7'\n"
+        "sh -c '$TIDEGATE exec -- sh -c \"{program}\"; read x; echo \"<$x>\"; exit 7'\n"
     ));
-    shell.wait_for("ready");
-    for _ in 0..3 {
-        stop_and_redraw(&mut shell, "exec");
+    let [program] = shell.words();
+    for word in ["one", "two", "three"] {
+        shell.press(CTRL_Z);
+        // A program that has not stopped yet could read what is meant for the shell.
+        eventually(|| state(&program) == Some('T'));
+        continue_job(&mut shell);
+        shell.press(&format!("{word}\n"));
+        shell.wait_for(word);
     }
-    shell.press("one\n");
-    shell.wait_for("one");
-    shell.press("two\n");
-    shell.wait_for("<two>");
+    shell.press("four\n");
+    shell.wait_for("<four>");
     shell.wait_for_code(7);
 }
 

@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Instant;
 
 use nix::pty::openpty;
+use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::jobs::{Home, PATIENCE, Running, eventually};
@@ -149,6 +151,25 @@ pub fn is_pending(pid: &str, signal: Signal) -> bool {
 pub fn send(pid: &str, signal: Signal) {
     let pid = Pid::from_raw(pid.parse().expect("a number"));
     kill(pid, signal).expect("it runs");
+}
+
+/// A process that stands still until this is dropped, even if it gets SIGCONT.
+pub struct Held(Pid);
+
+impl Held {
+    pub fn new(pid: &str) -> Self {
+        let pid = Pid::from_raw(pid.parse().expect("a number"));
+        ptrace::seize(pid, ptrace::Options::empty()).expect("it descends from this process");
+        ptrace::interrupt(pid).expect("it runs");
+        waitpid(pid, None).expect("it stops");
+        Self(pid)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = ptrace::detach(self.0, None);
+    }
 }
 
 /// Returns a part of a script that waits until the file exists, but not for ever after a failed test.
