@@ -109,8 +109,8 @@ impl std::error::Error for Failure {}
 /// Runs the program, waits for its end and returns its exit code. If a signal ended the program,
 /// the same signal ends this process. If it cannot, as with real-time signals, the code is 128 + n.
 ///
-/// Call this in a process with one thread, just before the process exits: most signals stay blocked, and
-/// all children of the process are waited for. Messages go to standard error.
+/// Call this in a process with one thread, just before the process exits: most signals stay blocked,
+/// and all children of the process are waited for. Messages go to standard error.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started.

@@ -82,7 +82,7 @@ impl Signals {
 
     /// Waits until there is a signal.
     pub fn wait(&self) {
-        // SIGCONT may interrupt this, which is received as well.
+        // An error, as after a stop, only makes the caller look in vain.
         let _ = poll(&mut [PollFd::new(&self.descriptor, PollFlags::IN)], None);
     }
 
