@@ -1,6 +1,6 @@
 //! A jobserver for `make`, whose tokens follow the program's allotment.
 //!
-//! docs/exec.md describes the protocol. A fifo contains a byte for each free token. A thread of the
+//! docs/jobserver.md describes the protocol. A fifo contains a byte for each free token. A thread of the
 //! server takes tokens back when fewer are allowed, and replaces those that killed clients have
 //! lost.
 

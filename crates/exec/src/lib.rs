@@ -8,8 +8,7 @@
 //! | `seat` | takes a row of the table for the program |
 //! | `environment` | chooses the variables that the program gets in addition |
 //! | `start` | starts the program and waits for its end |
-//! | `signals` | receives signals instead of the command |
-//! | `terminal` | hands the terminal to the program and takes it back |
+//! | `signals` | receives the command's signals |
 //! | [`outside`] | decides how many processors the program gets, and which ones |
 //! | `follow` | observes the program and confines it to its allotment |
 //! | `watcher` | gives the program its processors back, or ends it, if the command dies |
@@ -25,7 +24,6 @@ pub mod outside;
 mod seat;
 mod signals;
 mod start;
-mod terminal;
 mod watcher;
 
 pub use follow::{Following, Means, Stop};
@@ -41,7 +39,6 @@ use jobserver::Server;
 use seat::Place;
 use signals::Signals;
 use start::Program;
-use terminal::Terminal;
 use tidegate_policy::share::SharePolicy;
 use tidegate_share::confinement;
 use watcher::{Identity, Watcher};
@@ -112,8 +109,8 @@ impl std::error::Error for Failure {}
 /// Runs the program, waits for its end and returns its exit code. If a signal ended the program,
 /// the same signal ends this process. If it cannot, as with real-time signals, the code is 128 + n.
 ///
-/// Call this in a process with one thread, just before the process exits: signals stay blocked, and
-/// all children of the process are waited for. Messages go to standard error.
+/// Call this in a process with one thread, just before the process exits: most signals stay blocked,
+/// and all children of the process are waited for. Messages go to standard error.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started.
@@ -122,7 +119,10 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     let has_old_make = options.jobserver.is_some() && jobserver::has_old_make();
     // Before anything that a signal must not interrupt, and so that all threads of the command
     // block the signals for which this thread waits.
-    let signals = Signals::block();
+    let signals = Signals::block().map_err(|error| Failure {
+        code: start::NOT_EXECUTABLE,
+        text: format!("cannot receive signals: {}", error.desc()),
+    })?;
     let place = Place::take(options);
     let means = place
         .as_ref()
@@ -135,21 +135,13 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let named = name.as_deref().filter(|_| options.kill_with_command);
     let watcher = named.and_then(watcher);
-    let mut terminal = Terminal::open();
-    let started = |pid| {
-        if let Some((watcher, name)) = watcher.as_ref().zip(named) {
-            watcher.take_along(pid, name);
-        }
-    };
-    let program = Program::start(
-        &options.command,
-        &additions,
-        &signals,
-        &mut terminal,
-        started,
-    );
+    let program = Program::start(&options.command, &additions, signals.before);
     // There is nothing to end if it has not started.
-    let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
+    let mut program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
+    if let Some((watcher, name)) = watcher.as_ref().zip(named) {
+        watcher.take_along(program.pid(), name);
+    }
+    program.relay_early(&signals);
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => {
             let watcher = watcher.as_ref().map(Watcher::identity);
@@ -157,9 +149,10 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
         }
         _ => (None, server),
     };
-    let end = program.supervise(&signals, &mut terminal);
+    let end = program.supervise(&signals);
     watcher.iter().for_each(Watcher::let_go);
     drop((follower, server, watcher));
+    signals.release_keys();
     Ok(end.repeat())
 }
 

@@ -7,14 +7,15 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use nix::sys::signal::{SigSet, Signal, kill, killpg};
+use nix::libc::signalfd_siginfo;
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{Pid, getpgrp, getpid};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, poll};
 
-/// The signals that are passed on: all that do not report an error of the command itself, except
-/// real-time signals. SIGKILL and SIGSTOP cannot be received.
-const FORWARDED: [Signal; 19] = [
+/// The signals that the command receives: SIGCHLD, and all that do not report an error of the
+/// command itself, except real-time signals. SIGKILL and SIGSTOP cannot be received.
+const RECEIVED: [Signal; 20] = [
     Signal::SIGHUP,
     Signal::SIGINT,
     Signal::SIGQUIT,
@@ -23,6 +24,7 @@ const FORWARDED: [Signal; 19] = [
     Signal::SIGALRM,
     Signal::SIGTERM,
     Signal::SIGSTKFLT,
+    Signal::SIGCHLD,
     Signal::SIGCONT,
     Signal::SIGTSTP,
     Signal::SIGTTIN,
@@ -36,24 +38,38 @@ const FORWARDED: [Signal; 19] = [
     Signal::SIGPWR,
 ];
 
-/// The patience of a caller that does not wait.
-pub const AT_ONCE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 0,
-};
+/// A signal that the command has received.
+pub struct Received {
+    pub signal: Signal,
+    /// The process that has sent it; `None` if the kernel has.
+    pub sender: Option<Pid>,
+}
+
+impl Received {
+    fn from(info: &signalfd_siginfo) -> Option<Self> {
+        let signal = Signal::try_from(info.ssi_signo as i32).ok()?;
+        // Codes of the kernel are positive.
+        let sender = (info.ssi_code <= 0).then(|| Pid::from_raw(info.ssi_pid as i32));
+        Some(Self { signal, sender })
+    }
+}
 
 /// The signals that this process receives by waiting for them.
 pub struct Signals {
-    received: SigSet,
+    descriptor: SignalFd,
     /// The signals that were blocked before; the program starts with these.
     pub before: SigSet,
 }
 
 impl Signals {
     /// Blocks the signals in this thread, and in those that it creates later.
-    pub fn block() -> Self {
-        let mut received: SigSet = FORWARDED.into_iter().collect();
-        received.add(Signal::SIGCHLD);
+    ///
+    /// # Errors
+    /// Returns an error if the process can have no further file descriptor.
+    pub fn block() -> nix::Result<Self> {
+        let received: SigSet = RECEIVED.into_iter().collect();
+        let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+        let descriptor = SignalFd::with_flags(&received, flags)?;
         // If the command has inherited that SIGCHLD is ignored, the kernel would discard the
         // program's exit code. Any handler prevents this; it never runs, as the signal is blocked.
         let _ =
@@ -61,67 +77,36 @@ impl Signals {
         // These calls fail only for invalid arguments.
         let before = SigSet::thread_get_mask().unwrap_or_else(|_| SigSet::empty());
         let _ = received.thread_block();
-        Self { received, before }
+        Ok(Self { descriptor, before })
     }
 
-    /// Waits for the next signal.
-    pub fn wait(&self) -> Signal {
-        loop {
-            if let Ok(signal) = self.received.wait() {
-                return signal;
-            }
+    /// Waits until there is a signal.
+    pub fn wait(&self) {
+        // An error, as after a stop, only makes the caller look in vain.
+        let _ = poll(&mut [PollFd::new(&self.descriptor, PollFlags::IN)], None);
+    }
+
+    /// Receives a signal if there is one.
+    pub fn take(&self) -> Option<Received> {
+        let info = self.descriptor.read_signal().ok()??;
+        Received::from(&info)
+    }
+
+    /// Lets the keys that end programs end this one as well, unless they were blocked before. A key
+    /// that is pressed after the program's end reaches no other process that could end a script.
+    pub fn release_keys(&self) {
+        let mut keys: SigSet = [Signal::SIGINT, Signal::SIGQUIT].into_iter().collect();
+        for key in self.before.iter() {
+            keys.remove(key);
         }
-    }
-
-    /// Stops the process group of the command, as the terminal would, until it is continued. If no
-    /// shell could continue the group, the kernel ignores the stop, and this waits for `patience`
-    /// instead. Returns whether the command was sent SIGCONT.
-    pub fn stop_own_group(&self, signal: Signal, patience: Timespec) -> bool {
-        let _ = killpg(getpgrp(), signal);
-        self.let_stop(signal);
-        self.take_continuation(patience)
-    }
-
-    /// Stops only this process, after `signal` has stopped the others of its group, until it is
-    /// continued. The kernel ignores this if no shell could continue the group.
-    pub fn stop_self(&self, signal: Signal) {
-        let _ = kill(getpid(), signal);
-        self.let_stop(signal);
-        self.take_continuation(AT_ONCE);
-    }
-
-    /// This process stops while a signal that is pending is not blocked.
-    fn let_stop(&self, signal: Signal) {
-        let only = SigSet::from(signal);
-        let _ = only.thread_unblock();
-        let _ = only.thread_block();
-    }
-
-    /// Receives SIGCONT, for which this waits for `patience`. Returns false if it does not come.
-    pub fn take_continuation(&self, patience: Timespec) -> bool {
-        self.take(SigSet::from(Signal::SIGCONT), patience)
-    }
-
-    /// Receives a request of another process for the terminal. Returns false if there is none.
-    pub fn take_request(&self) -> bool {
-        self.take(
-            [Signal::SIGTTIN, Signal::SIGTTOU].into_iter().collect(),
-            AT_ONCE,
-        )
-    }
-
-    fn take(&self, awaited: SigSet, patience: Timespec) -> bool {
-        let Ok(pending) = SignalFd::with_flags(&awaited, SfdFlags::SFD_NONBLOCK) else {
-            return false;
-        };
-        // If this fails, the signal may be pending all the same.
-        let _ = poll(&mut [PollFd::new(&pending, PollFlags::IN)], Some(&patience));
-        matches!(pending.read_signal(), Ok(Some(_)))
+        let _ = keys.thread_unblock();
     }
 }
 
-/// Sends a signal to all processes of the program's group.
-pub fn forward(group: Pid, signal: Signal) {
-    // An error means that the group has ended, or runs as another user.
-    let _ = killpg(group, signal);
+/// Stops the command until it is continued, if the signal is pending and a shell could continue the
+/// command's group.
+pub fn let_stop(signal: Signal) {
+    let only = SigSet::from(signal);
+    let _ = only.thread_unblock();
+    let _ = only.thread_block();
 }

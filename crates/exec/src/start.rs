@@ -1,11 +1,10 @@
-//! Starts the program, forwards signals to it and waits for its end.
+//! Starts the program, relays signals to it and waits for its end.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::iter;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
@@ -18,19 +17,17 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::Failure;
 use crate::environment::Additions;
-use crate::signals::{Signals, forward};
-use crate::terminal::Terminal;
+use crate::signals::{Received, Signals, let_stop};
 
 /// The exit codes of a program that was not run.
 const MISSING: u8 = 127;
-const NOT_EXECUTABLE: u8 = 126;
+pub const NOT_EXECUTABLE: u8 = 126;
 
-/// How often a program that starts is continued if it was stopped.
-const TICK: Duration = Duration::from_millis(10);
-
-/// The program's first process, which leads a process group.
+/// The program's first process.
 pub struct Program {
     pid: Pid,
+    /// Whether the process was stopped when the command last looked for that.
+    is_stopped: bool,
 }
 
 /// How the program's first process has ended.
@@ -60,14 +57,11 @@ impl End {
 }
 
 impl Program {
-    /// Starts the program in a process group of its own, and lends it the terminal if it is needed.
-    /// Calls `started` with the number of the first process as soon as there is one.
+    /// Starts the program, which blocks the signals of `mask`.
     pub fn start(
         command: &[OsString],
         additions: &Additions,
-        signals: &Signals,
-        terminal: &mut Terminal,
-        started: impl FnOnce(i32),
+        mask: SigSet,
     ) -> Result<Self, Failure> {
         // So that the processes of the program stay descendants of the command when their parents
         // end. No kernel since 3.4 refuses this.
@@ -76,15 +70,9 @@ impl Program {
             |argument: &OsString| CString::new(argument.as_bytes()).map_err(|_| Errno::EINVAL);
         let arguments: Result<Vec<CString>, Errno> = command.iter().map(text).collect();
         let environment = additions.applied(std::env::vars_os());
-        let pid = arguments.and_then(|arguments| {
-            with_children_continued(|| {
-                let pid = spawn(&arguments, &environment, signals.before)?;
-                started(pid.as_raw());
-                Ok(pid)
-            })
-        });
-        let pid = pid.inspect(|pid| terminal.offer(*pid));
-        pid.map(|pid| Self { pid }).map_err(|error| {
+        let pid = arguments.and_then(|arguments| spawn(&arguments, &environment, mask));
+        let is_stopped = false;
+        pid.map(|pid| Self { pid, is_stopped }).map_err(|error| {
             let code = match error {
                 Errno::ENOENT => MISSING,
                 _ => NOT_EXECUTABLE,
@@ -107,82 +95,105 @@ impl Program {
         self.pid.as_raw()
     }
 
-    /// Forwards signals to the program until its first process has ended.
-    pub fn supervise(&self, signals: &Signals, terminal: &mut Terminal) -> End {
-        let end = loop {
-            match signals.wait() {
-                Signal::SIGCHLD => {
-                    if let Some(end) = self.look(signals, terminal) {
-                        break end;
-                    }
-                }
-                Signal::SIGCONT => terminal.resume(self.pid),
-                Signal::SIGHUP => {
-                    forward(self.pid, Signal::SIGHUP);
-                    terminal.hang_up(self.pid);
-                }
-                signal @ (Signal::SIGTTIN | Signal::SIGTTOU) => {
-                    terminal.requested(self.pid, signal, signals);
-                }
-                signal => terminal.pass_on(self.pid, signal),
+    /// Relays signals to the program until its first process has ended.
+    pub fn supervise(mut self, signals: &Signals) -> End {
+        loop {
+            self.relay(signals, false);
+            if let Some(end) = self.reap() {
+                return end;
             }
-        };
-        terminal.end(self.pid, end.signal(), signals);
-        end
+            self.stop_like_the_program();
+            signals.wait();
+        }
+    }
+
+    /// Relays the signals that the command received before the program was in its group, so that
+    /// the program has not got those of the kernel either.
+    pub fn relay_early(&mut self, signals: &Signals) {
+        self.relay(signals, true);
+    }
+
+    fn relay(&mut self, signals: &Signals, is_early: bool) {
+        while let Some(received) = signals.take() {
+            if self.must_relay(&received, is_early) {
+                // An error means that the process has ended, or runs as another user.
+                let _ = kill(self.pid, received.signal);
+            }
+        }
+    }
+
+    /// Returns whether the program has not got the signal itself, as far as the command can know.
+    fn must_relay(&mut self, received: &Received, is_early: bool) -> bool {
+        match (received.signal, received.sender) {
+            (Signal::SIGCHLD, _) => false,
+            // From a timer that the caller has set before it became the command.
+            (Signal::SIGALRM, None) => true,
+            // The kernel sends the others to the whole group.
+            (_, None) => is_early,
+            (_, Some(sender)) if sender == self.pid || sender == getpid() => false,
+            (Signal::SIGCONT, Some(_)) => !self.was_continued(),
+            (_, Some(_)) => true,
+        }
+    }
+
+    /// Returns whether the program has been continued since the command saw it stop.
+    fn was_continued(&mut self) -> bool {
+        // It may also have stopped again.
+        let either = WaitPidFlag::WCONTINUED | WaitPidFlag::WSTOPPED | WaitPidFlag::WNOWAIT;
+        let was_continued = self.is_stopped && self.look(either).is_some();
+        if was_continued {
+            self.is_stopped = false;
+            self.look(WaitPidFlag::WCONTINUED);
+        }
+        was_continued
+    }
+
+    /// Returns what the first process has done since the last look.
+    fn look(&self, flags: WaitPidFlag) -> Option<WaitStatus> {
+        let status = waitid(Id::Pid(self.pid), flags | WaitPidFlag::WNOHANG).ok()?;
+        (status != WaitStatus::StillAlive).then_some(status)
     }
 
     /// Waits for all children that have ended, which include descendants of the program whose
     /// parents have ended. Returns the end of the program if it has ended.
-    fn look(&self, signals: &Signals, terminal: &mut Terminal) -> Option<End> {
-        loop {
-            // An error means that there are no children.
-            let (pid, status) = wait(WaitOptions::NOHANG | WaitOptions::UNTRACED).ok()??;
-            if pid.as_raw_pid() != self.pid() {
-                continue;
-            }
-            match status.stopping_signal() {
-                None => return Some(End(status)),
-                Some(signal) => {
-                    let signal = Signal::try_from(signal).unwrap_or(Signal::SIGSTOP);
-                    terminal.stopped(self.pid, signal, signals);
-                }
-            }
+    fn reap(&self) -> Option<End> {
+        // An error means that there are no children.
+        let ended = iter::from_fn(|| wait(WaitOptions::NOHANG).ok()?);
+        let mut ends = ended.filter(|(pid, _)| pid.as_raw_pid() == self.pid());
+        ends.next().map(|(_, status)| End(status))
+    }
+
+    /// If the program has stopped, stops the command as well, so that the shell sees a stopped job.
+    fn stop_like_the_program(&mut self) {
+        let stopped = WaitPidFlag::WSTOPPED;
+        let Some(WaitStatus::Stopped(_, signal)) = self.look(stopped | WaitPidFlag::WNOWAIT) else {
+            return;
+        };
+        // Nothing could end a stop by SIGSTOP in a group that no shell supervises.
+        let signal = if signal == Signal::SIGSTOP {
+            Signal::SIGTSTP
+        } else {
+            signal
+        };
+        // Without a terminal, no shell would continue the command.
+        let has_shell = File::open("/dev/tty").is_ok();
+        if has_shell {
+            let _ = kill(getpid(), signal);
+        }
+        // SIGCONT reaches the program before the command: either it is visible here, or it will end
+        // the command's stop.
+        self.is_stopped = self.look(stopped).is_some();
+        if has_shell && self.is_stopped {
+            let_stop(signal);
         }
     }
-}
-
-/// Runs `spawn`, which returns once its child is the program. Until then, a stop of the command's
-/// group, as by Ctrl-Z, may stop the child as well, and nothing would continue the child, nor this
-/// thread, which waits for it. So another thread continues it. The command receives the signal later
-/// and forwards it.
-fn with_children_continued<T>(spawn: impl FnOnce() -> T) -> T {
-    let (started, is_started) = mpsc::channel::<()>();
-    let run = move || {
-        while is_started.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            let look = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-            if let Ok(WaitStatus::Stopped(pid, _)) = waitid(Id::All, look) {
-                let _ = kill(pid, Signal::SIGCONT);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        // Without the thread, the program starts all the same.
-        let _ = thread::Builder::new().spawn_scoped(scope, run);
-        let spawned = spawn();
-        drop(started);
-        spawned
-    })
 }
 
 fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::Result<Pid> {
     let mut attributes = PosixSpawnAttr::init()?;
     attributes.set_flags(
-        PosixSpawnFlags::POSIX_SPAWN_SETPGROUP
-            | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK
-            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF,
+        PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF,
     )?;
-    let new_group = Pid::from_raw(0);
-    attributes.set_pgroup(new_group)?;
     attributes.set_sigmask(&mask)?;
     // The standard library has made the command ignore this signal.
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
@@ -219,24 +230,12 @@ fn by_shell(arguments: &[CString], path: Option<OsString>) -> Option<Vec<CString
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::process::Command;
-
+mod tests {
     use super::*;
 
     #[test]
     fn shell_finds_scripts_without_path() {
         let found = by_shell(&[c"sh".to_owned()], None);
         assert_eq!(found, Some(vec![c"/bin/sh".to_owned(); 2]));
-    }
-
-    /// The role of a test, because all children of the process are continued.
-    pub(crate) fn start_what_stops() {
-        let stops = || {
-            Command::new("sh")
-                .args(["-c", "kill -STOP $$; exit 7"])
-                .status()
-        };
-        assert_eq!(with_children_continued(stops).unwrap().code(), Some(7));
     }
 }

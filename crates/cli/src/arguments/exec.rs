@@ -65,7 +65,7 @@ spinning becomes many times slower when it loses a processor. It also gets TIDEG
 of this command stands for all that it starts, and, except with \
 --how count alone, TIDEGATE_EXEC, by which its processes are found if this command is killed.
 
-Signals and Ctrl-Z reach CMD and the other processes of its group. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
+CMD runs in the process group of this command, which passes signals of other processes on to it. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
 runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages \
 while it runs go to standard error and begin with `tidegate exec:`.
 

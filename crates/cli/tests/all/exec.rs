@@ -1,18 +1,18 @@
 //! Tests `tidegate exec`: exit codes, streams, signals, and the table.
 #![cfg(target_os = "linux")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::support::jobs::{Home, Running, eventually};
-use crate::support::terminal::{send, state};
+use crate::support::terminal::{is_missing, is_pending, send, state};
 use crate::support::{complaint, text};
 use nix::sys::signal::{Signal, kill, killpg};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgid};
 use tempfile::TempDir;
 use tidegate_share::{Location, Name, ROWS, Seat};
 
@@ -229,6 +229,8 @@ impl Started {
             .arg(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
+        // So that a signal to the group does not reach the tests.
+        command.process_group(0);
         let mut child = command.spawn().expect("it starts");
         let mut started = Self {
             input: child.stdin.take(),
@@ -269,6 +271,11 @@ impl Started {
     }
 }
 
+fn group(pid: &str) -> Pid {
+    let pid = Pid::from_raw(pid.parse().expect("a number"));
+    getpgid(Some(pid)).expect("it runs")
+}
+
 fn has_ended(pid: &str) -> bool {
     matches!(state(pid), None | Some('Z'))
 }
@@ -293,15 +300,41 @@ mod signals {
         }
     }
 
-    /// The whole group gets the signal, not only the first process.
+    /// Like `kill` of a program that runs without the command.
     #[test]
-    fn signal_reaches_the_whole_group() {
+    fn signal_reaches_only_the_first_process() {
         let script = "trap 'exit 5' TERM; sh -c 'echo $$; exec sleep 1000' & wait";
         let (mut started, child) = Started::new(script);
-        assert!(state(&child).is_some());
         started.signal(Signal::SIGTERM);
         assert_eq!(started.code(), Some(5));
-        eventually(|| has_ended(&child));
+        assert!(!has_ended(&child));
+        send(&child, Signal::SIGKILL);
+    }
+
+    /// A trap that signals its own group would otherwise never end.
+    #[test]
+    fn signal_from_the_program_does_not_return() {
+        let traps = "trap 'echo returned' USR1; trap 'echo end; exit' WINCH";
+        let script = format!("{traps}; kill -USR1 $PPID; echo; while :; do read line; done");
+        let (mut started, _) = Started::new(&script);
+        // The command receives the signals in the order of their numbers.
+        started.signal(Signal::SIGWINCH);
+        assert_eq!(started.line(), "end");
+    }
+
+    /// `exec` keeps the timers of a process.
+    #[test]
+    fn timer_of_the_caller_ends_the_program() {
+        if is_missing("perl") {
+            return;
+        }
+        let home = Home::new();
+        let mut command = Command::new("perl");
+        command.args(["-e", "alarm 1; exec @ARGV"]);
+        command.args([env!("CARGO_BIN_EXE_tidegate"), "exec", "--", "sleep", "60"]);
+        command.env("TIDEGATE_TABLE", home.table());
+        let status = command.status().expect("it starts");
+        assert_eq!(status.signal(), Some(Signal::SIGALRM as i32));
     }
 
     #[test]
@@ -346,12 +379,17 @@ mod signals {
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
     }
 
-    /// Without a terminal there is no shell that could continue the command, so it does not stop.
+    /// The command itself stops only if there is a terminal.
     #[test]
     fn stop_and_continue_reach_the_program() {
         let (mut started, pid) = Started::new("echo $$; exec cat");
+        let command = started.pid().to_string();
         started.signal(Signal::SIGTSTP);
-        eventually(|| state(&pid) == Some('T'));
+        eventually(|| state(&pid) == Some('T') && !is_pending(&command, Signal::SIGCHLD));
+        if File::open("/dev/tty").is_err() {
+            started.signal(Signal::SIGWINCH);
+            eventually(|| !is_pending(&command, Signal::SIGWINCH));
+        }
         started.signal(Signal::SIGCONT);
         eventually(|| state(&pid) != Some('T'));
         let mut input = started.input.take().expect("a pipe");
@@ -366,14 +404,9 @@ mod processes {
     use super::*;
 
     #[test]
-    fn program_leads_its_group() {
-        let (_started, pid) = Started::new("echo $$; exec cat");
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-        let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
-        let [_, _, group, ..] = fields.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("{stat}");
-        };
-        assert_eq!(group, pid);
+    fn program_is_in_the_commands_group() {
+        let (started, program) = Started::new("echo $$; exec cat");
+        assert_eq!(group(&program), group(&started.pid().to_string()));
     }
 
     #[test]
@@ -450,8 +483,7 @@ mod kills {
     fn option_ends_a_stopped_program() {
         let script = "trap echo WINCH; setsid sh -c 'echo '$$' $$; exec sleep 1000' & wait; wait";
         end_with_command(script, |program| {
-            let group = Pid::from_raw(program.parse().expect("a number"));
-            killpg(group, Signal::SIGSTOP).expect("it runs");
+            killpg(group(program), Signal::SIGSTOP).expect("it runs");
             eventually(|| state(program) == Some('T'));
         });
     }

@@ -5,62 +5,86 @@ use std::fs;
 
 use crate::support::jobs::eventually;
 use crate::support::terminal::{
-    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, foreground, is_pending, is_without_bash,
-    job_of_the_program, send, state, until,
+    CTRL_C, CTRL_D, CTRL_Z, Held, PROMPT, Shell, is_missing, is_pending, send, state, until,
+    wait_for_orphan,
 };
 use nix::sys::signal::Signal;
 
 #[test]
-fn program_reads_from_the_terminal() {
-    let mut shell = Shell::start();
-    shell.press("$TIDEGATE exec -- sed -u 's/.*/<&>/'\n");
-    shell.press("word\n");
-    shell.wait_for("<word>");
-    shell.press(CTRL_D);
-    shell.wait_for_code(0);
-}
-
-/// Programs such as `wget` write to a file instead if they are not in the foreground.
-#[test]
-fn lone_program_starts_in_the_foreground() {
-    let mut shell = Shell::start();
-    // Fields 5 and 8 are the process group and the group in the terminal's foreground.
-    let look = "read -r s </proc/$$/stat; set -- $s; [ $5 != $8 ]";
-    shell.press(&format!(
-        "$TIDEGATE exec -- sh -c 'while {look}; do :; done; exit 7'\n"
-    ));
-    shell.wait_for_code(7);
-}
-
-#[test]
 fn ctrl_c_ends_program_and_script() {
     let waits = "sh -c \"echo ready; exec sleep 1000\"; echo wrong";
-    let reads = "read x </dev/tty; echo \\\"<\\$x>\\\"; exec sleep 1000";
     let cat = "$TIDEGATE exec -- sh -c 'echo ready; exec cat'";
     let traps =
         "$TIDEGATE exec -- sh -c 'trap \"exit 7\" INT; echo ready; while :; do read x; done'";
     let script = format!("sh -c '$TIDEGATE exec -- {waits}'");
     // `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
     let loops = format!("bash -c 'for i in 1 2; do $TIDEGATE exec -- {waits}; done; exit 7'");
-    // The key reaches only the program that has the terminal.
-    let reads = format!("bash -c '$TIDEGATE exec -- sh -c \"{reads}\"; echo wrong; exit 7'");
-    for (line, typed, shown, code) in [
-        (cat, "", "ready", 130),
-        (traps, "", "ready", 7),
-        (&script, "", "ready", 130),
-        (&loops, "", "ready", 130),
-        (&reads, "word\n", "<word>", 130),
-    ] {
-        if line.starts_with("bash") && is_without_bash() {
+    for (line, code) in [(cat, 130), (traps, 7), (&script, 130), (&loops, 130)] {
+        if line.starts_with("bash") && is_missing("bash") {
             continue;
         }
         let mut shell = Shell::start();
         shell.press(&format!("{line}\n"));
-        shell.press(typed);
-        shell.wait_for(shown);
+        shell.wait_for("ready");
         shell.press(CTRL_C);
         shell.wait_for_code(code);
     }
+}
+
+/// The command still waits for its watcher.
+#[test]
+fn key_after_the_end_ends_the_loop() {
+    if is_missing("bash") {
+        return;
+    }
+    let mut shell = Shell::start();
+    let command = "$TIDEGATE exec --kill-with-command --how count -- sh -c";
+    let program = r#"echo \"<\$PPID \$\$>\"; read x"#;
+    shell.press(&format!(
+        "bash -c 'for i in 1 2; do {command} \"{program}\"; done; exit 7'\n"
+    ));
+    let [command, program] = &shell.words();
+    let children = fs::read_to_string(format!("/proc/{command}/task/{command}/children"));
+    let children = children.expect("it runs");
+    let watcher = children.split_whitespace().find(|pid| pid != program);
+    let held = Held::new(watcher.expect("a watcher"));
+    shell.press("\n");
+    eventually(|| state(program).is_none());
+    shell.press(CTRL_C);
+    eventually(|| is_pending(command, Signal::SIGINT));
+    drop(held);
+    shell.wait_for_code(130);
+}
+
+/// The kernel sends it to the program, so the command must not.
+#[test]
+fn key_reaches_the_program_once() {
+    let traps = "trap 'echo key' INT; trap 'echo end; exit' WINCH";
+    let script = format!("{traps}; echo \"<$PPID>\"; while :; do sleep 0.01; done");
+    let arguments = ["exec", "--", "sh", "-c", &script];
+    let mut program = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
+    let [command] = program.words();
+    // The command waits: it no longer takes the key for an early one.
+    eventually(|| state(&command) == Some('S'));
+    // The program must have got the first signal before the command could send it another one.
+    send(&command, Signal::SIGSTOP);
+    program.press(CTRL_C);
+    program.wait_for("key");
+    // The command receives the signals in the order of their numbers.
+    send(&command, Signal::SIGWINCH);
+    send(&command, Signal::SIGCONT);
+    let seen = program.wait_for("end");
+    assert!(!seen.contains("key"), "{seen}");
+}
+
+/// Continues the job after Ctrl-Z. A key that follows may reach the shell, unless the program has
+/// shown that it runs.
+fn continue_job(shell: &mut Shell) {
+    shell.wait_for("Stopped");
+    shell.wait_for(PROMPT);
+    shell.press("fg\n");
+    // The shell prints the command line of the job that it continues.
+    shell.wait_for("exec");
 }
 
 #[test]
@@ -69,22 +93,15 @@ fn ctrl_z_stops_and_fg_continues() {
     shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec sed -u s/.*/[\\&]/'\n");
     shell.wait_for("ready");
     for word in ["one", "two", "three"] {
-        // The program has the terminal for certain only once it has read a line.
+        shell.press(CTRL_Z);
+        continue_job(&mut shell);
         shell.press(&format!("{word}\n"));
         shell.wait_for(&format!("[{word}]"));
-        shell.press(CTRL_Z);
-        shell.wait_for("Stopped");
-        shell.wait_for(PROMPT);
-        shell.press("fg\n");
-        // The shell prints the command line of the job that it continues.
-        shell.wait_for("exec");
     }
     shell.press(CTRL_D);
     shell.wait_for_code(0);
 }
 
-/// A job in the background stops when it reads; it gets the terminal when the shell brings it to
-/// the foreground.
 #[test]
 fn background_job_stops_when_it_reads() {
     let mut shell = Shell::start();
@@ -102,254 +119,145 @@ fn background_job_stops_when_it_reads() {
     shell.wait_for_code(7);
 }
 
-/// A pager at the end of the pipeline needs the terminal, and Ctrl-C must reach both programs.
+/// A pager changes the settings of the terminal, which stops it if it is in the background.
 #[test]
-fn pipeline_keeps_the_terminal() {
-    let mut shell = Shell::start();
-    let pager = "read x; echo $x; read y </dev/tty; echo got $y; read z";
-    shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec sleep 1000' | ");
-    shell.press(&format!("sh -c '{pager}'\n"));
-    shell.wait_for("ready");
-    shell.press("word\n");
-    shell.wait_for("got word");
-    shell.press(CTRL_C);
-    shell.wait_for(PROMPT);
-}
-
-/// Ctrl-C has reached both programs before the first one asks for the terminal. Afterwards, it
-/// reaches only that one, and must end the other one all the same.
-#[test]
-fn second_ctrl_c_ends_the_pipeline() {
-    let mut shell = Shell::start();
-    let ask = "trap - INT; read x </dev/tty; echo lent >/dev/tty; exec sleep 1000";
-    let spin = "while :; do sleep 0.01; done";
-    shell.press(&format!(
-        "$TIDEGATE exec -- sh -c 'trap \"{ask}\" INT; echo ready; {spin}' | "
-    ));
-    let pager = format!("read x; trap \"echo key\" INT; echo $x; {spin}");
-    shell.press(&format!("sh -c '{pager}'\n"));
-    shell.wait_for("ready");
-    shell.press(CTRL_C);
-    shell.wait_for("key");
-    shell.press("word\n");
-    shell.wait_for("lent");
-    shell.press(CTRL_C);
-    shell.wait_for("key");
-}
-
-/// A signal from another process is not a key, and ends only the program.
-#[test]
-fn signal_from_elsewhere_does_not_end_the_script() {
-    let Some(mut shell) = Shell::start_for_bash() else {
+fn pager_shows_a_file() {
+    if is_missing("less") {
         return;
-    };
-    let program = "read x </dev/tty; echo \\\"<\\$PPID>\\\"; exec sleep 1000";
-    shell.press(&format!(
-        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
-    ));
-    shell.press("word\n");
-    let [command] = shell.words();
-    send(&command, Signal::SIGINT);
-    shell.wait_for("next");
-    shell.wait_for_code(7);
-}
-
-/// The program ends by the first of two signals only after the second one.
-#[test]
-fn earlier_signal_from_elsewhere_does_not_end_the_script() {
-    let Some(mut shell) = Shell::start_for_bash() else {
-        return;
-    };
-    let command = survivor(&mut shell, "kill -INT \\$\\$");
-    send(&command, Signal::SIGINT);
-    shell.wait_for("got");
-    send(&command, Signal::SIGWINCH);
-    shell.wait_for("next");
-    shell.wait_for_code(7);
-}
-
-/// The program needs the terminal and has been stopped, but its command receives SIGINT before it
-/// learns of that.
-#[test]
-fn signal_just_before_the_loan_does_not_end_the_script() {
-    let Some(mut shell) = Shell::start_for_bash() else {
-        return;
-    };
+    }
     let folder = tempfile::tempdir().expect("a folder");
-    let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
-    let wait = until(&go);
-    let text = format!("echo \"<$PPID $$>\"\n{wait}\nread x </dev/tty\nexec sleep 60\n");
-    fs::write(&program, text).expect("a file");
-    let program = program.display();
-    shell.press(&format!(
-        "bash -c '$TIDEGATE exec -- sh {program}; echo next; exit 7'\n"
-    ));
-    let [command, program] = &shell.words();
-    send(command, Signal::SIGSTOP);
-    fs::write(&go, "").expect("a file");
-    eventually(|| state(program) == Some('T'));
-    // The command receives the signals in the order of their numbers, so SIGINT before SIGCHLD.
-    send(command, Signal::SIGINT);
-    send(command, Signal::SIGCONT);
-    shell.wait_for("next");
-    shell.wait_for_code(7);
-}
-
-/// Runs a program in a script on a shell's terminal. It survives SIGINT, which it reports by `got`,
-/// and reads a line, after which it prints the number of its command. At SIGWINCH, it does `then`.
-fn survivor(shell: &mut Shell, then: &str) -> String {
-    let traps = format!("trap \\\"echo got\\\" INT; trap \\\"trap - INT; {then}\\\" WINCH");
-    let program =
-        format!("{traps}; read x </dev/tty; echo \\\"<\\$PPID>\\\"; while :; do sleep 0.01; done");
-    shell.press(&format!(
-        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
-    ));
-    shell.press("word\n");
-    let [command] = shell.words();
-    command
-}
-
-/// Another process needs the terminal while the program cleans up after Ctrl-C.
-#[test]
-fn ctrl_c_before_a_request_ends_the_script() {
-    let Some(mut shell) = Shell::start_for_bash() else {
-        return;
-    };
-    let command = survivor(&mut shell, "kill -INT \\$\\$");
-    shell.press(CTRL_C);
-    shell.wait_for("got");
-    // The command receives the signals in this order.
-    send(&command, Signal::SIGTTIN);
-    send(&command, Signal::SIGWINCH);
-    shell.wait_for_code(130);
-}
-
-/// The command has forwarded a signal while the program had the terminal for the first time.
-#[test]
-fn ctrl_c_in_a_later_loan_ends_the_script() {
-    let Some(mut shell) = Shell::start_for_bash() else {
-        return;
-    };
-    let command = survivor(&mut shell, "read x </dev/tty; echo again");
-    send(&command, Signal::SIGINT);
-    shell.wait_for("got");
-    // The command takes the terminal back before it forwards the second signal.
-    send(&command, Signal::SIGTTIN);
-    send(&command, Signal::SIGWINCH);
-    shell.press("word\n");
-    shell.wait_for("again");
-    shell.press(CTRL_C);
-    shell.wait_for_code(130);
-}
-
-/// A program in a script gets the terminal when it reads, and the script gets it back.
-#[test]
-fn script_gets_the_terminal_back() {
+    fs::write(folder.path().join("file"), "first\n").expect("a file");
     let mut shell = Shell::start();
-    shell.press("sh -c '$TIDEGATE exec -- head -n 1; read x; echo \"<$x>\"'\n");
-    shell.press("one\n");
-    shell.wait_for("one");
-    shell.press("two\n");
-    shell.wait_for("<two>");
+    shell.press(&format!("cd {}\n", folder.path().display()));
+    shell.press("LESS= $TIDEGATE exec -- less file\n");
+    shell.wait_for("first");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("first");
+    shell.press("q");
     shell.wait_for_code(0);
 }
 
-/// No shell could continue the command, as in a container; so Ctrl-Z has no effect.
+/// The pager ends the program by SIGPIPE.
 #[test]
-fn session_leader_does_not_stop() {
-    let script = "echo ready; exec sed -u 's/.*/[&]/'";
-    let arguments = ["exec", "--", "sh", "-c", script];
-    let mut program = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
-    program.wait_for("ready");
-    program.press(CTRL_Z);
-    program.press("word\n");
-    program.wait_for("[word]");
-}
-
-/// No shell could continue the group, so the stop has no effect. The group has got the signal of a
-/// key already: if the commands repeated it, they would stop each other's programs for ever.
-#[test]
-fn stop_is_not_repeated_to_the_group() {
-    let folder = tempfile::tempdir().expect("a folder");
-    // It starts no other process: one that stops before its `exec` keeps the shell from stopping.
-    let program = folder.path().join("program");
-    let text = "trap 'echo continued; exit' CONT\necho \"<$PPID>\"\nwhile :; do :; done\n";
-    fs::write(&program, text).expect("a file");
-    let program = program.display();
-    // The shell runs its trap before the command that follows.
-    let script = format!("trap 'echo repeated' TSTP; $TIDEGATE exec -- sh {program}; echo end");
-    let mut shell = Shell::of("sh", &["-c", &script]);
-    let [command] = shell.words();
-    send(&command, Signal::SIGTSTP);
-    shell.wait_for("continued");
-    let seen = shell.wait_for("end");
-    assert!(!seen.contains("repeated"), "{seen}");
-}
-
-/// The shell continues the script before the command learns that its program has stopped.
-#[test]
-fn continuation_outruns_the_stop() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let program = folder.path().join("program");
-    let text = "trap 'exit 7' CONT\necho \"<$PPID $$>\"\nwhile :; do :; done\n";
-    fs::write(&program, text).expect("a file");
+fn pager_shows_the_programs_output() {
+    if is_missing("less") {
+        return;
+    }
     let mut shell = Shell::start();
-    let program = program.display();
+    shell.press("$TIDEGATE exec -- yes first | LESS= less\n");
+    shell.wait_for("first");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("first");
+    shell.press("q");
+    shell.wait_for_code(0);
+}
+
+/// An editor stops its whole group by itself.
+#[test]
+fn editor_saves_after_a_stop() {
+    if is_missing("vim") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "one\n").expect("a file");
+    let mut shell = Shell::start();
+    shell.press(&format!("cd {}\n", folder.path().display()));
+    shell.press("$TIDEGATE exec -- vim -u NONE -N file\n");
+    shell.wait_for("one");
+    shell.press("Atwo\x1b");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("onetwo");
+    shell.press(":wq\n");
+    shell.wait_for_code(0);
+    assert_eq!(fs::read_to_string(&file).expect("a file"), "onetwo\n");
+}
+
+/// The shell continues the script as soon as that has stopped, perhaps before the command stops.
+#[test]
+fn script_in_between_stops_and_reads() {
+    let mut shell = Shell::start();
+    let program = r#"echo \"<\$\$>\"; exec sed -u 3q"#;
     shell.press(&format!(
-        "sh -c '$TIDEGATE exec -- sh {program}; exit $?'\n"
+        "sh -c '$TIDEGATE exec -- sh -c \"{program}\"; read x; echo \"<$x>\"; exit 7'\n"
     ));
-    let [command, program] = &shell.words();
-    send(command, Signal::SIGSTOP);
-    eventually(|| state(command) == Some('T'));
-    send(program, Signal::SIGTSTP);
-    eventually(|| state(program) == Some('T'));
-    // The command receives the signals in the order of their numbers, so SIGCHLD before SIGCONT.
-    send(command, Signal::SIGCONT);
+    let [program] = shell.words();
+    for word in ["one", "two", "three"] {
+        shell.press(CTRL_Z);
+        // A program that has not stopped yet could read what is meant for the shell.
+        eventually(|| state(&program) == Some('T'));
+        continue_job(&mut shell);
+        shell.press(&format!("{word}\n"));
+        shell.wait_for(word);
+    }
+    shell.press("four\n");
+    shell.wait_for("<four>");
     shell.wait_for_code(7);
 }
 
-/// The program is stopped while a job of its own has the terminal.
+/// It makes a group of its own, to which it gives the terminal.
 #[test]
-fn script_gets_the_terminal_back_after_a_stop() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (mut shell, [command, program], go) = job_of_the_program(folder.path());
-    send(&program, Signal::SIGSTOP);
-    eventually(|| state(&program) == Some('T') && !is_pending(&command, Signal::SIGCHLD));
-    send(&program, Signal::SIGCONT);
-    go();
-    shell.press("two\n");
-    shell.wait_for("code 0 <two>");
-}
-
-/// The shell has taken the terminal because the command was stopped, while the program ran on.
-#[test]
-fn shell_keeps_the_terminal_that_it_took() {
+fn interactive_shell_runs_below_the_command() {
     let mut shell = Shell::start();
-    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$PPID $$>\"; exec sleep 1000'\n");
-    let [command, program] = &shell.words();
-    // A command that is stopped while it hands the terminal over takes it from the shell later.
-    eventually(|| foreground(program).as_ref() == Some(program));
-    send(command, Signal::SIGSTOP);
-    shell.wait_for("Stopped");
+    shell.press("$TIDEGATE exec -- sh -i\n");
     shell.wait_for(PROMPT);
-    send(program, Signal::SIGKILL);
-    eventually(|| state(program) == Some('Z'));
-    shell.press("bg\n");
-    eventually(|| matches!(state(command), None | Some('Z')));
-    for word in ["one", "two", "three"] {
-        shell.press(&format!("echo \"<{word}>\"\n"));
-        shell.wait_for(&format!("<{word}>"));
-    }
+    shell.press("cat\n");
+    shell.press("word\n");
+    shell.wait_for("word");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+    shell.press("exit 7\n");
+    shell.wait_for_code(7);
 }
 
-/// As the kernel does for a stopped job whose shell has died. Otherwise, the program would stay
-/// stopped for good.
+/// Otherwise, the program would stay stopped for good.
 #[test]
 fn hangup_continues_a_stopped_program() {
     let mut shell = Shell::start();
-    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$$>\"; kill -STOP $$; read x' | cat\n");
-    let [pid] = shell.words();
-    eventually(|| state(&pid) == Some('T'));
+    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$PPID $$>\"; kill -STOP $$; read x' | cat\n");
+    let pids: [String; 2] = shell.words();
+    eventually(|| pids.iter().all(|pid| state(pid) == Some('T')));
     shell.child.kill();
-    eventually(|| state(&pid).is_none());
+    eventually(|| pids.iter().all(|pid| state(pid).is_none()));
+}
+
+/// The program has stopped again before the command receives SIGCONT. If the command relayed it, the
+/// program's children would stay stopped.
+#[test]
+fn late_continuation_is_not_relayed() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$PPID $$>\"; exec sleep 1000'\n");
+    let [command, program] = &shell.words();
+    let has_stopped = |pid| state(pid) == Some('T');
+    send(program, Signal::SIGSTOP);
+    eventually(|| has_stopped(program) && has_stopped(command));
+    send(program, Signal::SIGCONT);
+    send(program, Signal::SIGSTOP);
+    eventually(|| has_stopped(program));
+    send(command, Signal::SIGCONT);
+    eventually(|| has_stopped(command) || !has_stopped(program));
+    assert!(has_stopped(program));
+}
+
+/// No shell could continue the command, so the kernel refuses the terminal to the program. Another
+/// process stops the program and continues it.
+#[test]
+fn orphan_does_not_stop() {
+    let mut shell = Shell::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let go = folder.path().join("go");
+    let wait = until(&go);
+    let program = format!("echo \"<$PPID $$>\"; {wait}; read x </dev/tty; echo \"code <$?>\"");
+    shell.press(&format!("($TIDEGATE exec -- sh -c '{program}' &)\n"));
+    let [command, program] = shell.words();
+    wait_for_orphan(&command);
+    send(&program, Signal::SIGSTOP);
+    eventually(|| state(&program) == Some('T') && !is_pending(&command, Signal::SIGCHLD));
+    send(&program, Signal::SIGCONT);
+    fs::write(&go, "").expect("a file");
+    shell.wait_for("code <1>");
+    eventually(|| state(&command).is_none());
 }

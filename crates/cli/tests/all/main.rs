@@ -4,7 +4,6 @@ mod compare;
 mod digest;
 mod exec;
 mod exec_jobserver;
-mod exec_requests;
 mod exec_rights;
 mod exec_terminal;
 mod exec_variables;

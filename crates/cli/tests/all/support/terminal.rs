@@ -30,11 +30,6 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Like `start`, but returns `None`, with a message, if there is no `bash`.
-    pub fn start_for_bash() -> Option<Self> {
-        (!is_without_bash()).then(Self::start)
-    }
-
     pub fn start() -> Self {
         let mut shell = Self::of("sh", &["-i"]);
         shell.wait_for(PROMPT);
@@ -60,6 +55,7 @@ impl Shell {
         command
             .env("TIDEGATE_TABLE", home.table())
             .env("PS1", PROMPT)
+            .env("TERM", "vt100")
             .env_remove("ENV");
         command.env("TIDEGATE", env!("CARGO_BIN_EXE_tidegate"));
         command
@@ -123,10 +119,11 @@ impl Shell {
     }
 }
 
-pub fn is_without_bash() -> bool {
-    let is_missing = Command::new("bash").arg("--version").output().is_err();
+/// Returns whether there is no such program, and says so.
+pub fn is_missing(program: &str) -> bool {
+    let is_missing = Command::new(program).arg("--version").output().is_err();
     if is_missing {
-        eprintln!("skipped: there is no bash");
+        eprintln!("skipped: there is no {program}");
     }
     is_missing
 }
@@ -140,11 +137,6 @@ fn stat(pid: &str) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(") ")?;
     Some(fields.split(' ').map(str::to_owned).collect())
-}
-
-/// Returns which group has the terminal of a process.
-pub fn foreground(pid: &str) -> Option<String> {
-    stat(pid)?.into_iter().nth(FOREGROUND)
 }
 
 /// Returns whether `signal` waits in a process that blocks it or is stopped.
@@ -161,8 +153,7 @@ pub fn send(pid: &str, signal: Signal) {
     kill(pid, signal).expect("it runs");
 }
 
-/// A process that stands still until this is dropped. SIGCONT would end a stop by SIGSTOP, but it
-/// would also discard the requests for the terminal that are pending.
+/// A process that stands still until this is dropped, even if it gets SIGCONT.
 pub struct Held(Pid);
 
 impl Held {
@@ -187,21 +178,6 @@ pub fn until(file: &Path) -> String {
     format!("for i in $(seq 6000); do {look}; done")
 }
 
-/// Runs a script that needs the terminal after a program whose own job has it. Returns the shell, the
-/// numbers of the command and the program, and what ends the program.
-pub fn job_of_the_program(folder: &Path) -> (Shell, [String; 2], impl FnOnce()) {
-    let [program, go] = ["program", "go"].map(|name| folder.join(name));
-    let job = format!("echo \"<$1 $2>\"; {}", until(&go));
-    let text = format!("read x </dev/tty\ntrap '' TTIN\nset -m\nsh -c '{job}' sh $PPID $$\n");
-    fs::write(&program, text).expect("a file");
-    let program = program.display();
-    let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
-    let mut shell = Shell::of("sh", &["-c", &script]);
-    shell.press("one\n");
-    let pids = shell.words();
-    (shell, pids, move || fs::write(&go, "").expect("a file"))
-}
-
 /// Waits until the command's parent is in another session, because the shell between them has ended.
 pub fn wait_for_orphan(command: &str) {
     eventually(|| {
@@ -213,7 +189,6 @@ pub fn wait_for_orphan(command: &str) {
 
 const PARENT: usize = 1;
 const SESSION: usize = 3;
-const FOREGROUND: usize = 5;
 
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_D: &str = "\x04";

@@ -43,7 +43,6 @@ fn play() {
     match role.split_once(':') {
         None if role == "program" => program(),
         None if role == "parent" => parent(),
-        None if role == "start what stops" => crate::start::tests::start_what_stops(),
         None => super::masks::free_without_writing(),
         Some(("watch", path)) => watch(Some(Path::new(path))),
         Some(("command", table)) => command(table, How::Affinity, Path::new("/")),
@@ -136,7 +135,7 @@ fn parent() {
 
 /// The command: follows a program, which gets the command's standard streams, until that ends.
 fn command(table: &str, how: How, root: &Path) {
-    let _signals = Signals::block();
+    let _signals = Signals::block().unwrap();
     set_child_subreaper(true).unwrap();
     let location = Location::at(table);
     let seat = Seat::take(&location, &Name::new("program")).unwrap();
@@ -315,11 +314,4 @@ pub(super) fn two_processors() -> Option<Vec<usize>> {
     two.iter().for_each(|cpu| set.set(*cpu).unwrap());
     sched_setaffinity(Pid::from_raw(0), &set).unwrap();
     Some(two)
-}
-
-/// A program may be stopped before it runs, and only another thread can continue it.
-#[test]
-fn stopped_child_does_not_hold_the_start() {
-    let played = in_role("start what stops").output().unwrap();
-    assert!(played.status.success(), "{played:?}");
 }
