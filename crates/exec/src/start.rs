@@ -11,7 +11,7 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::prctl::{set_child_subreaper, set_dumpable};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::{AccessFlags, Pid, access, getpid};
+use nix::unistd::{AccessFlags, Pid, access, getpid, getsid};
 use rustix::process::{self, WaitOptions, wait};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -128,6 +128,8 @@ impl Program {
             (Signal::SIGCHLD, _) => false,
             // From a timer that the caller has set before it became the command.
             (Signal::SIGALRM, None) => true,
+            // When the terminal hangs up, the kernel sends these only to the leader of the session.
+            (Signal::SIGHUP | Signal::SIGCONT, None) if getsid(None) == Ok(getpid()) => true,
             // The kernel sends the others to the whole group.
             (_, None) => is_early,
             (_, Some(sender)) if sender == self.pid || sender == getpid() => false,

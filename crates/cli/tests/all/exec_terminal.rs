@@ -242,6 +242,17 @@ fn late_continuation_is_not_relayed() {
     assert!(has_stopped(program));
 }
 
+/// The kernel sends SIGHUP only to the leader of the session.
+#[test]
+fn hangup_passes_from_the_leader_to_the_program() {
+    let script = "echo \"<$$>\"; while :; do echo; sleep 0.01; done";
+    let arguments = ["exec", "--", "sh", "-c", script];
+    let mut shell = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
+    let [program] = shell.words();
+    let _command = shell.hang_up();
+    eventually(|| state(&program).is_none());
+}
+
 /// No shell could continue the command, so the kernel refuses the terminal to the program. Another
 /// process stops the program and continues it.
 #[test]
