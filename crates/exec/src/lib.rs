@@ -31,13 +31,15 @@ pub use watcher::{SUBCOMMAND, watch};
 
 use std::fmt;
 use std::io::Write;
+use std::iter;
 use std::sync::mpsc;
 use std::thread;
 
 use environment::Additions;
 use jobserver::Server;
+use nix::sys::signal::Signal;
 use seat::Place;
-use signals::Signals;
+use signals::{Received, Signals};
 use start::Program;
 use tidegate_policy::share::SharePolicy;
 use tidegate_share::confinement;
@@ -135,13 +137,19 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let named = name.as_deref().filter(|_| options.kill_with_command);
     let watcher = named.and_then(watcher);
+    // The kernel sends them to the whole group, in which the program is not yet.
+    let early: Vec<Received> = iter::from_fn(|| signals.take()).collect();
     let program = Program::start(&options.command, &additions, signals.before);
     // There is nothing to end if it has not started.
-    let mut program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
+    let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
     if let Some((watcher, name)) = watcher.as_ref().zip(named) {
         watcher.take_along(program.pid(), name);
     }
-    program.relay_early(&signals);
+    for Received { signal, .. } in early {
+        if signal != Signal::SIGCHLD {
+            program.relay(signal);
+        }
+    }
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => {
             let watcher = watcher.as_ref().map(Watcher::identity);

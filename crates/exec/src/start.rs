@@ -11,7 +11,7 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::prctl::{set_child_subreaper, set_dumpable};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::{AccessFlags, Pid, access, getpid};
+use nix::unistd::{AccessFlags, Pid, access, getpid, getsid};
 use rustix::process::{self, WaitOptions, wait};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -98,7 +98,11 @@ impl Program {
     /// Relays signals to the program until its first process has ended.
     pub fn supervise(mut self, signals: &Signals) -> End {
         loop {
-            self.relay(signals, false);
+            while let Some(received) = signals.take() {
+                if self.must_relay(&received) {
+                    self.relay(received.signal);
+                }
+            }
             if let Some(end) = self.reap() {
                 return end;
             }
@@ -107,29 +111,22 @@ impl Program {
         }
     }
 
-    /// Relays the signals that the command received before the program was in its group, so that
-    /// the program has not got those of the kernel either.
-    pub fn relay_early(&mut self, signals: &Signals) {
-        self.relay(signals, true);
-    }
-
-    fn relay(&mut self, signals: &Signals, is_early: bool) {
-        while let Some(received) = signals.take() {
-            if self.must_relay(&received, is_early) {
-                // An error means that the process has ended, or runs as another user.
-                let _ = kill(self.pid, received.signal);
-            }
-        }
+    /// Sends a signal that the command has received to the first process.
+    pub fn relay(&self, signal: Signal) {
+        // An error means that the process has ended, or runs as another user.
+        let _ = kill(self.pid, signal);
     }
 
     /// Returns whether the program has not got the signal itself, as far as the command can know.
-    fn must_relay(&mut self, received: &Received, is_early: bool) -> bool {
+    fn must_relay(&mut self, received: &Received) -> bool {
         match (received.signal, received.sender) {
             (Signal::SIGCHLD, _) => false,
             // From a timer that the caller has set before it became the command.
             (Signal::SIGALRM, None) => true,
+            // When the terminal hangs up, the kernel sends these only to the leader of the session.
+            (Signal::SIGHUP | Signal::SIGCONT, None) if getsid(None) == Ok(getpid()) => true,
             // The kernel sends the others to the whole group.
-            (_, None) => is_early,
+            (_, None) => false,
             (_, Some(sender)) if sender == self.pid || sender == getpid() => false,
             (Signal::SIGCONT, Some(_)) => !self.was_continued(),
             (_, Some(_)) => true,

@@ -64,8 +64,6 @@ fn key_reaches_the_program_once() {
     let arguments = ["exec", "--", "sh", "-c", &script];
     let mut program = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
     let [command] = program.words();
-    // The command waits: it no longer takes the key for an early one.
-    eventually(|| state(&command) == Some('S'));
     // The program must have got the first signal before the command could send it another one.
     send(&command, Signal::SIGSTOP);
     program.press(CTRL_C);
@@ -240,6 +238,17 @@ fn late_continuation_is_not_relayed() {
     send(command, Signal::SIGCONT);
     eventually(|| has_stopped(command) || !has_stopped(program));
     assert!(has_stopped(program));
+}
+
+/// The kernel sends SIGHUP only to the leader of the session.
+#[test]
+fn hangup_passes_from_the_leader_to_the_program() {
+    let script = "echo \"<$$>\"; while :; do echo; sleep 0.01; done";
+    let arguments = ["exec", "--", "sh", "-c", script];
+    let mut shell = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
+    let [program] = shell.words();
+    let _command = shell.hang_up();
+    eventually(|| state(&program).is_none());
 }
 
 /// No shell could continue the command, so the kernel refuses the terminal to the program. Another

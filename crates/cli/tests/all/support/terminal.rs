@@ -1,14 +1,17 @@
 //! Runs programs on a pseudo terminal, and reads their states.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
-use nix::pty::openpty;
+use nix::fcntl::OFlag;
+use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -42,10 +45,21 @@ impl Shell {
     /// Starts a program that leads a session, as a shell does.
     pub fn of(program: &str, arguments: &[&str]) -> Self {
         let home = Home::new();
-        let pair = openpty(None, None).expect("a pseudo terminal");
-        // Use copies, because they are closed on exec.
-        let keys = File::from(pair.master.try_clone().expect("one more of it"));
-        let terminal = || Stdio::from(pair.slave.try_clone().expect("one more of it"));
+        // Closed on exec: a program that kept the master would keep the terminal from hanging up.
+        let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let master = posix_openpt(flags).expect("a pseudo terminal");
+        grantpt(&master)
+            .and_then(|()| unlockpt(&master))
+            .expect("ours");
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits());
+        let slave = options.open(ptsname_r(&master).expect("a name"));
+        let slave = slave.expect("the other end");
+        let keys = File::from(OwnedFd::from(master));
+        let terminal = || Stdio::from(slave.try_clone().expect("one more of it"));
         // A shell or `nohup` that starts the tests may make them ignore these signals, and a shell
         // under test could not change that.
         let mut command = Command::new("env");
@@ -80,6 +94,11 @@ impl Shell {
             output,
             seen: String::new(),
         }
+    }
+
+    /// Hangs the terminal up, as soon as something has been printed. Returns the program.
+    pub fn hang_up(self) -> Running {
+        self.child
     }
 
     pub fn press(&mut self, keys: &str) {
