@@ -41,6 +41,8 @@ pub struct Costs {
     pub wake: Nanos,
     /// See [`SIM_WAKE_CALL`](t::SIM_WAKE_CALL).
     pub wake_call: Nanos,
+    /// See [`SIM_WAKE_SERIES`](t::SIM_WAKE_SERIES).
+    pub wake_series: Nanos,
     /// See [`SIM_SLACK`](t::SIM_SLACK).
     pub slack: Nanos,
     /// See [`SIM_HANDOVER`](t::SIM_HANDOVER).
@@ -49,6 +51,8 @@ pub struct Costs {
     pub slice: Nanos,
     /// See [`SIM_ESTIMATE`](t::SIM_ESTIMATE).
     pub estimate: Nanos,
+    /// See [`SIM_SCHEDULER`](t::SIM_SCHEDULER).
+    pub scheduler: Nanos,
 }
 
 impl Costs {
@@ -68,14 +72,16 @@ impl Costs {
         sleep: 0,
         wake: 0,
         wake_call: 0,
+        wake_series: 0,
         slack: 0,
         handover: 0,
         slice: t::SIM_SLICE.default,
         estimate: 0,
+        scheduler: 0,
     };
 
     /// Returns each cost with its tunable.
-    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 18] {
+    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 20] {
         [
             (t::SIM_FORK, &mut self.fork),
             (t::SIM_JOIN, &mut self.join),
@@ -91,10 +97,12 @@ impl Costs {
             (t::SIM_SLEEP, &mut self.sleep),
             (t::SIM_WAKE, &mut self.wake),
             (t::SIM_WAKE_CALL, &mut self.wake_call),
+            (t::SIM_WAKE_SERIES, &mut self.wake_series),
             (t::SIM_SLACK, &mut self.slack),
             (t::SIM_HANDOVER, &mut self.handover),
             (t::SIM_SLICE, &mut self.slice),
             (t::SIM_ESTIMATE, &mut self.estimate),
+            (t::SIM_SCHEDULER, &mut self.scheduler),
         ]
     }
 }

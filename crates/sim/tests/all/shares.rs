@@ -105,6 +105,18 @@ fn workless_job_never_gets_everything() {
     assert!(job.mean_allotment < 4.0, "{}", job.mean_allotment);
 }
 
+/// The last of four workers waits for three others, even if the job asks for more every millisecond.
+#[test]
+fn series_of_wake_ups_delays_workers() {
+    for width in [Width::Fixed(4), desired("wsap")] {
+        let mut settings = greedy(4);
+        settings.cycle = MS;
+        settings.costs.wake_series = 10 * MS;
+        let job = only(&settings, job(Phases(vec![(64, 100 * MS)]), 0, width));
+        assert_eq!(job.all_processors.map(|time| time / MS), Some(30));
+    }
+}
+
 #[test]
 fn limit_overrides_the_desire() {
     let settings = Settings::new(16);

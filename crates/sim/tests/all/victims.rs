@@ -103,10 +103,10 @@ mod unwinding {
     }
 
     #[test]
-    fn take_victim_time_per_task() {
-        for steal in ["one", "fixed:2"] {
+    fn takes_time_per_task_held() {
+        for (steal, held) in [("one", 2 + 1), ("fixed:2", 2)] {
             assert_eq!(time(steal, 0), (2, 2 * WORK), "{steal}");
-            assert_eq!(time(steal, 300), (2, 2 * WORK + 600), "{steal}");
+            assert_eq!(time(steal, 300), (2, 2 * WORK + held * 300), "{steal}");
         }
     }
 }
