@@ -117,6 +117,18 @@ fn series_of_wake_ups_delays_workers() {
     }
 }
 
+/// A job that changes its desire during its wake-ups would leave more and more of them undone, and
+/// take three times as long.
+#[test]
+fn desire_waits_for_wake_ups() {
+    let mut settings = greedy(16);
+    settings.cycle = MS;
+    settings.costs.wake_series = 5 * MS;
+    let phases = [(64, MS), (1, 20 * MS)].repeat(10);
+    let job = only(&settings, job(Phases(phases), 0, desired("wsap")));
+    assert!(job.time() < 400 * MS, "{}", job.time());
+}
+
 #[test]
 fn limit_overrides_the_desire() {
     let settings = Settings::new(16);

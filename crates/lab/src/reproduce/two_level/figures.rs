@@ -374,6 +374,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn usage_counts_idle_processors() {
+        let run = Seen {
+            work: 1.0,
+            span: 1.0,
+            effective: 1.0,
+            allotments: vec![2.0],
+            ..Seen::default()
+        };
+        let cells = [("P3/knary(11,3,3)/WSAP".to_owned(), run)];
+        let ours = made_up(FIGURES, "P3-serial-waste", &[], &Default::default(), cells);
+        assert_eq!(ours, 2.0);
+    }
+
     /// With static halves, the third of three jobs that arrive at once begins when the first ends.
     #[test]
     fn third_job_waits_for_a_half() {
