@@ -57,8 +57,8 @@ table! {
     SIM_WAKE_CALL: u64 = time("sim.wake-call", 0, MS, 8 * US),
         "Cost of a wake-up for the thread that wakes another.", MEASURED;
     SIM_WAKE_SERIES: u64 = time("sim.wake-series", 0, 100 * MS, 0),
-        "Time between two wake-ups of a job that gets several processors; none in this runtime, \
-        whose table wakes each job's workers without a line.", GUESSED;
+        "Time between two wake-ups of a job that gets several processors; none by default, because \
+        a call that wakes a worker takes microseconds in this runtime.", GUESSED;
     SIM_SLACK: u64 = time("sim.slack", 0, 10 * MS, 50 * US),
         "How much later than requested the system ends a sleep, not counting the wake-up, because \
         it coalesces timers.", MEASURED;
