@@ -119,7 +119,7 @@ pub fn bounds(
 /// scheduler to waste: the smaller of P Tinf and T1 + P^2, in steps.
 #[must_use]
 pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
-    let step = step(settings);
+    let step = step(settings, job);
     let processors = settings.processors as f64;
     let span = burdened_span(job, step);
     let work = job.counters.working as f64 + processors * processors * step;
@@ -180,8 +180,9 @@ pub fn greedy(job: &JobOutcome) -> Bound {
 
 /// Returns how long scheduling may hold up one step of the longest chain: by a fork, a join, the
 /// costs that a thief causes its victim, and the time until a thief finds the task. If thieves
-/// park, that includes the time to wake up.
-fn step(settings: &Settings) -> f64 {
+/// park, that includes the time to wake up. No deque is taken to hold more tasks than that chain
+/// has steps.
+fn step(settings: &Settings, job: &JobOutcome) -> f64 {
     let costs = &settings.costs;
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
     let woken = match settings.built_in_idle() {
@@ -191,8 +192,8 @@ fn step(settings: &Settings) -> f64 {
         }
         _ => 0,
     };
-    let robbed = costs.look + costs.unwind;
-    (costs.fork + costs.join + robbed + found + woken) as f64
+    let fixed = costs.fork + costs.join + costs.look + found + woken;
+    fixed as f64 + 2.0 * costs.unwind as f64 * job.depth as f64
 }
 
 fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
@@ -204,7 +205,7 @@ fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
 pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     let work = (job.counters.working - job.counters.stealing) as f64;
     let shared = work / job.trimmed_allotment.max(1.0);
-    let span = burdened_span(job, step(settings)).max(1.0);
+    let span = burdened_span(job, step(settings, job)).max(1.0);
     let held_up = job.counters.held_up as f64;
     let of = |time: f64| (time - held_up - shared).max(0.0) / span;
     Bound {

@@ -9,94 +9,55 @@
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::{self as t, Tunable};
 
-/// The costs of one machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
-    /// See [`SIM_FORK`](t::SIM_FORK).
-    pub fork: Nanos,
-    /// See [`SIM_JOIN`](t::SIM_JOIN).
-    pub join: Nanos,
-    /// See [`SIM_ALLOCATE`](t::SIM_ALLOCATE).
-    pub allocate: Nanos,
-    /// See [`SIM_ATTEMPT`](t::SIM_ATTEMPT).
-    pub attempt: Nanos,
-    /// See [`SIM_LOOK`](t::SIM_LOOK).
-    pub look: Nanos,
-    /// See [`SIM_DISTANCE`](t::SIM_DISTANCE).
-    pub distance: Nanos,
-    /// See [`SIM_MISS`](t::SIM_MISS). This is the cost for each KiB, rounded up.
-    pub miss: Nanos,
-    /// See [`SIM_STEAL`](t::SIM_STEAL).
-    pub steal: Nanos,
-    /// See [`SIM_UNWIND`](t::SIM_UNWIND).
-    pub unwind: Nanos,
-    /// See [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes at least a nanosecond;
-    /// otherwise, thieves would look again forever without time advancing.
-    pub look_again: Nanos,
-    /// See [`SIM_YIELD`](t::SIM_YIELD).
-    pub yields: Nanos,
-    /// See [`SIM_SLEEP`](t::SIM_SLEEP).
-    pub sleep: Nanos,
-    /// See [`SIM_WAKE`](t::SIM_WAKE).
-    pub wake: Nanos,
-    /// See [`SIM_WAKE_CALL`](t::SIM_WAKE_CALL).
-    pub wake_call: Nanos,
-    /// See [`SIM_SLACK`](t::SIM_SLACK).
-    pub slack: Nanos,
-    /// See [`SIM_HANDOVER`](t::SIM_HANDOVER).
-    pub handover: Nanos,
-    /// See [`SIM_SLICE`](t::SIM_SLICE).
-    pub slice: Nanos,
-    /// See [`SIM_ESTIMATE`](t::SIM_ESTIMATE).
-    pub estimate: Nanos,
+macro_rules! costs {
+    ($($(#[$more:meta])* $field:ident: $tunable:ident,)*) => {
+        /// The costs of one machine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Costs {$(
+            #[doc = concat!("See [`", stringify!($tunable), "`](t::", stringify!($tunable), ").")]
+            $(#[$more])*
+            pub $field: Nanos,
+        )*}
+
+        impl Costs {
+            /// The costs of a machine on which only the tasks take time.
+            pub const NONE: Self = Self {
+                slice: t::SIM_SLICE.default,
+                ..Self { $($field: 0,)* }
+            };
+
+            /// Returns each cost with its tunable.
+            pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); [$(t::$tunable),*].len()] {
+                [$((t::$tunable, &mut self.$field)),*]
+            }
+        }
+    };
 }
 
-impl Costs {
-    /// The costs of a machine on which only the tasks take time.
-    pub const NONE: Self = Self {
-        fork: 0,
-        join: 0,
-        allocate: 0,
-        attempt: 0,
-        look: 0,
-        distance: 0,
-        miss: 0,
-        steal: 0,
-        unwind: 0,
-        look_again: 0,
-        yields: 0,
-        sleep: 0,
-        wake: 0,
-        wake_call: 0,
-        slack: 0,
-        handover: 0,
-        slice: t::SIM_SLICE.default,
-        estimate: 0,
-    };
-
-    /// Returns each cost with its tunable.
-    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 18] {
-        [
-            (t::SIM_FORK, &mut self.fork),
-            (t::SIM_JOIN, &mut self.join),
-            (t::SIM_ALLOCATE, &mut self.allocate),
-            (t::SIM_ATTEMPT, &mut self.attempt),
-            (t::SIM_LOOK, &mut self.look),
-            (t::SIM_DISTANCE, &mut self.distance),
-            (t::SIM_MISS, &mut self.miss),
-            (t::SIM_STEAL, &mut self.steal),
-            (t::SIM_UNWIND, &mut self.unwind),
-            (t::SIM_LOOK_AGAIN, &mut self.look_again),
-            (t::SIM_YIELD, &mut self.yields),
-            (t::SIM_SLEEP, &mut self.sleep),
-            (t::SIM_WAKE, &mut self.wake),
-            (t::SIM_WAKE_CALL, &mut self.wake_call),
-            (t::SIM_SLACK, &mut self.slack),
-            (t::SIM_HANDOVER, &mut self.handover),
-            (t::SIM_SLICE, &mut self.slice),
-            (t::SIM_ESTIMATE, &mut self.estimate),
-        ]
-    }
+costs! {
+    fork: SIM_FORK,
+    join: SIM_JOIN,
+    allocate: SIM_ALLOCATE,
+    attempt: SIM_ATTEMPT,
+    look: SIM_LOOK,
+    distance: SIM_DISTANCE,
+    /// This is the cost for each KiB, rounded up.
+    miss: SIM_MISS,
+    steal: SIM_STEAL,
+    unwind: SIM_UNWIND,
+    /// A failed sweep takes at least a nanosecond; otherwise, thieves would look again forever
+    /// without time advancing.
+    look_again: SIM_LOOK_AGAIN,
+    yields: SIM_YIELD,
+    sleep: SIM_SLEEP,
+    wake: SIM_WAKE,
+    wake_call: SIM_WAKE_CALL,
+    wake_series: SIM_WAKE_SERIES,
+    slack: SIM_SLACK,
+    handover: SIM_HANDOVER,
+    slice: SIM_SLICE,
+    estimate: SIM_ESTIMATE,
+    scheduler: SIM_SCHEDULER,
 }
 
 impl Default for Costs {

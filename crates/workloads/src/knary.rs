@@ -6,10 +6,13 @@
 //! by Robert Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel
 //! Work-Stealing Jobs (MIT, 2004), section 7.
 //!
+//! With `form join`, a node calls its serial children. With `form spawn`, it spawns each child and
+//! waits after each serial one, as in Cilk, so a thief can take the node while a serial child runs.
+//!
 //! The program has no cutoff, and its tree is not random; for a random tree, use `uts`.
 
 use crate::parameter::{Kind::Integer, ParameterError, positional};
-use crate::program::{Program, parameters, result, without_input};
+use crate::program::{Form, Program, parameters, result, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -28,6 +31,8 @@ pub struct Knary {
     pub k: u32,
     /// How many of each node's children run in series.
     pub r: u32,
+    /// How the parallel body creates its tasks.
+    pub form: Form,
 }
 
 /// The number of nodes in a subtree and a checksum of their states.
@@ -115,6 +120,23 @@ impl Knary {
         }
     }
 
+    fn by_spawns<R: Runtime>(&self, node: Node) -> Tally {
+        if node.levels == 1 {
+            return node.tally();
+        }
+        let mut tallies = vec![Tally::default(); self.k as usize];
+        let (series, parallel) = tallies.split_at_mut(self.r as usize);
+        for (group, first) in series.chunks_mut(1).chain([parallel]).zip(0..) {
+            R::scope(|scope| {
+                for (tally, number) in group.iter_mut().zip(first..) {
+                    let child = move || self.by_spawns::<R>(node.child(number));
+                    R::spawn(scope, move |_| *tally = child());
+                }
+            });
+        }
+        tallies.into_iter().fold(node.tally(), Tally::and)
+    }
+
     /// Runs the children `start..end` of `node` in parallel.
     fn fork_among<R: Runtime>(
         &self,
@@ -144,6 +166,7 @@ impl Program for Knary {
         k = positional("k", Integer(1, 1000), ["4", "4", "6"], "children of each inner node");
         r = positional("r", Integer(0, 1000), ["1", "2", "1"],
             "children that run in series, at most k");
+        form = Form::parameter("join");
     }
     result! { self, (), tally =>
         nodes "number of nodes" = tally.nodes;
@@ -154,7 +177,7 @@ impl Program for Knary {
     type Output = Tally;
 
     fn check(&self) -> Result<(), ParameterError> {
-        let Self { n, k, r } = *self;
+        let Self { n, k, r, .. } = *self;
         if r > k {
             let expected = format!("an integer from 0 to k, which is {k}");
             return Err(ParameterError::invalid(r, "r", expected));
@@ -171,7 +194,14 @@ impl Program for Knary {
     }
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> Tally {
-        self.fork::<R>(fork, self.root())
+        match self.form {
+            Form::Join => self.fork::<R>(fork, self.root()),
+            Form::Spawn => self.by_spawns::<R>(self.root()),
+        }
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        self.form.applies_to::<R>()
     }
 }
 
@@ -179,19 +209,24 @@ impl Program for Knary {
 mod tests {
     use super::*;
 
+    fn of(n: u32, k: u32, r: u32) -> Knary {
+        let form = Form::Join;
+        Knary { n, k, r, form }
+    }
+
     #[test]
     fn node_count_matches_the_formula() {
         for (n, k) in [(1, 5), (6, 1), (5, 4), (4, 6)] {
-            let knary = Knary { n, k, r: 1 };
+            let knary = of(n, k, 1);
             assert_eq!(Some(knary.walk(knary.root()).nodes), knary.nodes());
         }
-        let paper = Knary { n: 10, k: 4, r: 2 };
+        let paper = of(10, 4, 2);
         assert_eq!(paper.nodes(), Some(349_525));
     }
 
     #[test]
     fn oversized_tree_is_rejected() {
-        let knary = Knary { n: 100, k: 3, r: 0 };
+        let knary = of(100, 3, 0);
         assert_eq!(knary.nodes(), None);
     }
 }

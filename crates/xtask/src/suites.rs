@@ -86,6 +86,7 @@ pub const SUITES: &[Suite] = &[
     Suite(Soak, "deque-models", "-p tidegate-deque", ["1", "4"], "split::lone_owner_matches_the_model"),
     Suite(Soak, "changes", "-p tidegate", ["1", "1000"], "pools::resize::changes_under_load_lose_no_task"),
     Suite(Soak, "queues", "-p tidegate", ["1", "4"], "pools::options::every_queue_computes_the_same"),
+    Suite(Soak, "blocking", "-p tidegate", ["1", "20"], "waits::blocking::waits_inside_blocking_hold_no_slot"),
     Suite(Soak, "spawns", "-p tidegate", ["1", "20"], "waits::depth::endless_spawn_loop_needs_bounded_memory"),
     Suite(Soak, "priorities", "-p tidegate", ["1", "100"], "priorities::scopes::every_prioritized_task_runs_once"),
     Suite(Soak, "allotments", "-p tidegate-sim", ["1", "100"], "allot::allotments_keep_their_rule_promises"),

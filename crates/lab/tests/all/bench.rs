@@ -49,9 +49,14 @@ fn calibrate_measures_every_simulator_cost() {
     let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
     let table = tidegate_policy::tunables::rows();
     let costs = table.iter().map(|row| row.name);
-    // The bench does not measure the cost of unwinding, because Tidegate's victims do not unwind
-    // frames.
-    let others = ["sim.processors", "sim.cache", "sim.unwind"];
+    // The bench does not measure costs that this runtime does not have.
+    let others = [
+        "sim.processors",
+        "sim.cache",
+        "sim.unwind",
+        "sim.wake-series",
+        "sim.scheduler",
+    ];
     let costs = costs.filter(|name| name.starts_with("sim.") && !others.contains(name));
     assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
     for row in rows.as_array().unwrap() {

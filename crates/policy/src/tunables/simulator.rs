@@ -43,8 +43,8 @@ table! {
         "Cost of a successful steal beyond the look, until the task runs with warm caches.",
         MEASURED;
     SIM_UNWIND: u64 = time("sim.unwind", 0, MS, 0),
-        "Cost of each stolen task for its victim; none in this runtime, because its thieves take \
-        tasks without the victim's help.", GUESSED;
+        "Cost of a steal for its victim and its thief, for each task in the victim's deque; none in \
+        this runtime, because its thieves take tasks without the victim's help.", GUESSED;
     SIM_LOOK_AGAIN: u64 = time("sim.look-again", 0, MS, 500),
         "Pause between two sweeps of a thief that does not rest.", MEASURED;
     SIM_YIELD: u64 = time("sim.yield", 0, MS, 400),
@@ -56,6 +56,9 @@ table! {
         a deeper idle state.", MEASURED;
     SIM_WAKE_CALL: u64 = time("sim.wake-call", 0, MS, 8 * US),
         "Cost of a wake-up for the thread that wakes another.", MEASURED;
+    SIM_WAKE_SERIES: u64 = time("sim.wake-series", 0, 100 * MS, 0),
+        "Time between two wake-ups of a job that gets several processors; none by default, because \
+        a call that wakes a worker takes microseconds in this runtime.", GUESSED;
     SIM_SLACK: u64 = time("sim.slack", 0, 10 * MS, 50 * US),
         "How much later than requested the system ends a sleep, not counting the wake-up, because \
         it coalesces timers.", MEASURED;
@@ -67,4 +70,8 @@ table! {
     SIM_ESTIMATE: u64 = time("sim.estimate", 0, 50 * US, 20 * US),
         "Processor time for one estimate of a job's desire; at most half of the shortest \
         est-cycle, so that the job still makes progress.", MEASURED;
+    SIM_SCHEDULER: u64 = time("sim.scheduler", 0, 100 * MS, 0),
+        "Time in which a single thread that schedules a job in depth-first order handles a spawn, \
+        a return or a start; none in this runtime, whose workers share the plan under a lock.",
+        GUESSED;
 }

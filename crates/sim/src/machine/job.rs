@@ -58,6 +58,8 @@ pub(super) struct Running<'a> {
     /// processors.
     pub(super) all_processors: Option<Nanos>,
     pub(super) stood_in_line: bool,
+    /// When the next of the wake-ups in series can begin.
+    pub(super) next_wake: Nanos,
     pub(super) memory: Memory,
     pub(super) drafts: Drafts,
     /// The work that the job's tasks have done so far.
@@ -101,6 +103,7 @@ impl<'a> Running<'a> {
             had_work: 0,
             all_processors: None,
             stood_in_line: false,
+            next_wake: 0,
             memory: Memory::default(),
             drafts: Drafts::default(),
             work: 0,

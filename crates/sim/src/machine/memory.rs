@@ -36,6 +36,8 @@ struct Planned {
     owed: VecDeque<usize>,
     /// Threads without a worker: some were left behind with their deque, others may be used again.
     loose: Vec<usize>,
+    /// When the thread that schedules can begin its next operation.
+    scheduler: Nanos,
 }
 
 impl Memory {
@@ -49,6 +51,7 @@ impl Memory {
             tops: Vec::new(),
             owed: VecDeque::new(),
             loose: Vec::new(),
+            scheduler: 0,
         });
     }
 
@@ -139,6 +142,18 @@ impl Machine<'_> {
         self.jobs[job].memory.planned()
     }
 
+    /// Returns how long a worker waits for an operation of the job's single scheduling thread, if
+    /// it asks for it after `delay`.
+    fn await_scheduler(&mut self, job: usize, delay: Nanos) -> Nanos {
+        let (now, operation) = (self.now + delay, self.settings.costs.scheduler);
+        if operation == 0 {
+            return 0;
+        }
+        let free = &mut self.plan(job).scheduler;
+        *free = now.max(*free) + operation;
+        *free - now
+    }
+
     /// Begins the memory plan of the job. If the job keeps the depth-first order, places the root
     /// task on the worker's thread.
     pub(super) fn begin_memory(&mut self, w: usize, root: FrameId) {
@@ -196,12 +211,19 @@ impl Machine<'_> {
     }
 
     /// Runs one step of a task in a job that keeps the depth-first order.
-    pub(super) fn ordered_step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
+    pub(super) fn ordered_step(
+        &mut self,
+        w: usize,
+        (id, step): (FrameId, Step<TaskId>),
+        debt: &mut Nanos,
+    ) -> After {
         let job = self.workers[w].job;
+        if matches!(step, Step::Fork(..) | Step::Spawn(_) | Step::End) {
+            *debt += self.await_scheduler(job, *debt);
+        }
         let frame = self.frames.get(id);
-        frame.chain.actions += 1;
         let (chain, thread) = (frame.chain, frame.memory().thread);
-        let after = match self.jobs[job].dag.next(frame.task) {
+        let after = match step {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
                 self.jobs[job].work = self.jobs[job].work.saturating_add(time);
@@ -516,7 +538,8 @@ impl Machine<'_> {
                 self.frames.get(id).memory().thread = thread;
                 self.settle(job);
                 let steal = if stolen { self.settings.costs.steal } else { 0 };
-                self.found(w, id, cost + steal);
+                let turn = self.await_scheduler(job, 0);
+                self.found(w, id, cost + steal + turn);
             }
             Some(Next::Resume(thread)) => self.go_on(w, thread, cost),
             Some(Next::Again) => self.at(w, cost),

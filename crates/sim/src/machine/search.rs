@@ -129,7 +129,8 @@ impl Machine<'_> {
         counters.steals += 1;
         counters.stolen_tasks += take as u64;
         self.remember_victim(w, victim);
-        self.workers[victim].debt += self.settings.costs.unwind * take as Nanos;
+        let unwind = self.settings.costs.unwind * waiting as Nanos;
+        self.workers[victim].debt += unwind;
         for _ in 0..take {
             let Some(id) = self.rob(deque) else { break };
             let own = self.deque_of(w);
@@ -137,7 +138,7 @@ impl Machine<'_> {
         }
         self.workers[w].granted = 0;
         match self.pop(w) {
-            Some(id) => self.found(w, id, cost + self.settings.costs.steal),
+            Some(id) => self.found(w, id, cost + self.settings.costs.steal + unwind),
             None => return false,
         }
         true

@@ -17,6 +17,9 @@
 //! wait in line is not charged. Otherwise, if there were more estimates than the processors have
 //! time for, no time would be left for work.
 //!
+//! Where wake-ups happen in series (`sim.wake-series`), a job states no new desire before it has
+//! made all of them, because one thread does both in the source.
+//!
 //! There are some differences from the source. At the end of its step, a worker that was told to
 //! leave checks whether it is still in excess, because other workers may have left meanwhile. Jobs
 //! learn immediately, and not only at the end of their cycle, that another job has arrived or
@@ -73,7 +76,9 @@ impl Machine<'_> {
         let mut free = self.processors.free();
         for job in 0..self.jobs.len() {
             let running = &self.jobs[job];
-            if running.is_here && running.arrives < self.now && running.desire.is_some() {
+            let is_waking = running.next_wake > self.now;
+            let is_new = running.arrives == self.now;
+            if running.is_here && !is_new && !is_waking && running.desire.is_some() {
                 self.estimate(job);
                 match free.checked_sub(1) {
                     Some(left) => free = left,
@@ -216,7 +221,7 @@ impl Machine<'_> {
     }
 
     /// Adjusts the number of awake workers to the allotment, as far as is possible now. Workers
-    /// that are woken run after `delay`.
+    /// that are woken run after `delay`, one after the other if wake-ups happen in series.
     fn adjust(&mut self, job: usize, delay: Nanos) {
         if self.settings.allotments.is_some() {
             self.stop_excess(job);
@@ -228,7 +233,9 @@ impl Machine<'_> {
             if asleep.leaving > 0 {
                 self.call_back(job);
             } else if let Some(w) = asleep.with_work.pop().or_else(|| asleep.without_work.pop()) {
-                self.rouse(w as usize, delay);
+                let begins = asleep.next_wake.max(self.now);
+                asleep.next_wake = begins + self.settings.costs.wake_series;
+                self.rouse(w as usize, delay + (begins - self.now));
             } else {
                 break;
             }

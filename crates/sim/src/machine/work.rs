@@ -57,13 +57,14 @@ impl Machine<'_> {
     #[inline]
     fn step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
-        if self.jobs[job].memory.is_ordered() {
-            return self.ordered_step(w, id, debt);
-        }
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
         let chain = frame.chain;
-        match self.jobs[job].dag.next(frame.task) {
+        let step = self.jobs[job].dag.next(frame.task);
+        if self.jobs[job].memory.is_ordered() {
+            return self.ordered_step(w, (id, step), debt);
+        }
+        match step {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
                 let work = &mut self.jobs[job].work;

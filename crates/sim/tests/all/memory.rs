@@ -1,7 +1,7 @@
 //! Under every policy, tasks that declare memory run to their end and stay within the policy's
 //! bound.
 
-use crate::support::{Random, alone, desired, job, whole};
+use crate::support::{Random, alone, desired, job, whole, with_memory};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
 use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step, WorkSpan, run, run_telling};
 use tidegate_testkit::soak;
@@ -64,6 +64,20 @@ fn random_dags_respect_memory_bounds() {
             }
         }
     }
+}
+
+#[test]
+fn scheduling_thread_handles_tasks_one_by_one() {
+    let mut settings = with_memory(16, "depth-first:k=60");
+    let time = |settings: &Settings| {
+        let job = alone(settings, dag(0, false));
+        (job.time(), job.counters.tasks)
+    };
+    let (before, tasks) = time(&settings);
+    settings.costs.scheduler = 100_000;
+    assert!(before < tasks * settings.costs.scheduler);
+    // Each task at least ends.
+    assert!(time(&settings).0 > tasks * settings.costs.scheduler);
 }
 
 mod hybrid {

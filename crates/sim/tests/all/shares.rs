@@ -105,6 +105,30 @@ fn workless_job_never_gets_everything() {
     assert!(job.mean_allotment < 4.0, "{}", job.mean_allotment);
 }
 
+/// The last of four workers waits for three others, even if the job asks for more every millisecond.
+#[test]
+fn series_of_wake_ups_delays_workers() {
+    for width in [Width::Fixed(4), desired("wsap")] {
+        let mut settings = greedy(4);
+        settings.cycle = MS;
+        settings.costs.wake_series = 10 * MS;
+        let job = only(&settings, job(Phases(vec![(64, 100 * MS)]), 0, width));
+        assert_eq!(job.all_processors.map(|time| time / MS), Some(30));
+    }
+}
+
+/// A job that changes its desire during its wake-ups would leave more and more of them undone, and
+/// take three times as long.
+#[test]
+fn desire_waits_for_wake_ups() {
+    let mut settings = greedy(16);
+    settings.cycle = MS;
+    settings.costs.wake_series = 5 * MS;
+    let phases = [(64, MS), (1, 20 * MS)].repeat(10);
+    let job = only(&settings, job(Phases(phases), 0, desired("wsap")));
+    assert!(job.time() < 400 * MS, "{}", job.time());
+}
+
 #[test]
 fn limit_overrides_the_desire() {
     let settings = Settings::new(16);

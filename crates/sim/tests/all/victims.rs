@@ -88,7 +88,8 @@ mod unwinding {
         }
     }
 
-    fn time(steal: &str, unwind: Nanos) -> (u64, Nanos) {
+    /// Returns how many tasks are stolen, how long that takes the thief, and the time of the job.
+    fn time(steal: &str, unwind: Nanos) -> (u64, Nanos, Nanos) {
         let costs = Costs {
             unwind,
             ..Costs::NONE
@@ -99,14 +100,17 @@ mod unwinding {
             ..Settings::new(2)
         };
         let job = alone(&settings, Stack);
-        (job.counters.stolen_tasks, job.time())
+        let counters = job.counters;
+        (counters.stolen_tasks, counters.stealing, job.time())
     }
 
     #[test]
-    fn take_victim_time_per_task() {
-        for steal in ["one", "fixed:2"] {
-            assert_eq!(time(steal, 0), (2, 2 * WORK), "{steal}");
-            assert_eq!(time(steal, 300), (2, 2 * WORK + 600), "{steal}");
+    fn takes_time_per_task_held() {
+        for (steal, held) in [("one", 2 + 1), ("fixed:2", 2)] {
+            for unwind in [0, 300] {
+                let waits = held * unwind;
+                assert_eq!(time(steal, unwind), (2, waits, 2 * WORK + waits), "{steal}");
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! `knary` as a dag: each node calls some of its children in series, then runs its other children
-//! in parallel with joins that halve the range.
+//! in parallel with joins that halve the range; or it spawns all children, and joins after each
+//! serial one.
 
 use super::calls::{Calls, halves};
 use crate::knary::{Knary, STEPS};
+use crate::program::Form;
 use crate::steps;
 use tidegate_sim::Step;
 
@@ -24,6 +26,12 @@ impl Calls for Knary {
             0 if nodes == 1 => Step::Work(steps::time(STEPS)),
             0 => halves(nodes, |nodes| Call(nodes, levels)),
             _ if nodes > 1 || levels == 1 => Step::End,
+            _ if self.form == Form::Spawn => match number - 1 {
+                at if at < 2 * serial && at % 2 == 1 => Step::Join,
+                at if at < 2 * serial + parallel => Step::Spawn(children(1)),
+                at if at == 2 * serial + parallel => Step::Join,
+                _ => Step::End,
+            },
             _ if number <= serial => Step::Call(children(1)),
             _ if number > serial + 1 => Step::End,
             _ => match parallel {

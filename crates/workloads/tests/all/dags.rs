@@ -54,8 +54,11 @@ fn loopy_span_is_one_subtask() {
 #[test]
 fn knary_chain_is_its_serial_children() {
     let node = 100 * 5 / 3;
-    for (k, r) in [(4, 0), (4, 1), (4, 2), (4, 3), (4, 4), (1, 0), (5, 0)] {
-        let WorkSpan { work, span, .. } = extent(&Knary { n: 5, k, r });
+    let shapes = [(4, 0), (4, 1), (4, 2), (4, 3), (4, 4), (1, 0), (5, 0)];
+    let both = |(k, r)| [Form::Join, Form::Spawn].map(|form| Knary { n: 5, k, r, form });
+    for knary in shapes.into_iter().flat_map(both) {
+        let Knary { k, r, .. } = knary;
+        let WorkSpan { work, span, .. } = extent(&knary);
         let nodes: u64 = (0..5).map(|level| u64::from(k).pow(level)).sum();
         assert_eq!(work, nodes * node, "{k} {r}");
         // Only one of the children that run in parallel is on the critical path.

@@ -134,7 +134,8 @@ fn programs_and_dags_fork_equally() {
         |entry: &&Entry| entry.simulated && !entry.intervals && !placed.contains(&entry.name);
     let names = ENTRIES.iter().filter(forking).map(|entry| entry.name);
     assert!(agreed.iter().map(|(name, _)| *name).eq(names));
-    for (name, made) in agreed {
+    let spawning = agree::<Knary>(&[("form", "spawn")]);
+    for (name, made) in agreed.into_iter().chain([spawning]) {
         assert_ne!(made, (0, 0), "{name}");
     }
 }

@@ -65,7 +65,7 @@ fn runtimes_give_the_reference_answer() {
 fn both_forms_give_equal_answers() {
     // The test above covers the default forms, so this one covers the other forms.
     let joins = ["loopy", "nested", "sortmany", "decompress"];
-    let spawns = ["uts", "matmul", "strassen"];
+    let spawns = ["uts", "knary", "matmul", "strassen"];
     let forms = [("join", &joins[..]), ("spawn", &spawns)];
     for (form, names) in forms {
         names

@@ -41,7 +41,7 @@ impl Policy {
         let (serial, k) = (s1 as usize, k(s1, looks) as usize);
         match self {
             Self::None => MemoryPolicy::None,
-            Self::Hybrid => MemoryPolicy::Hybrid(hybrid(s1)),
+            Self::Hybrid => hybrid(s1, LOOKS_OF_SLIDES),
             Self::DepthFirst => MemoryPolicy::DepthFirst(DepthFirst { k }),
             Self::DfDeques => MemoryPolicy::DfDeques(DfDeques { k }),
             Self::Budget => MemoryPolicy::Budget(Budget {
@@ -62,15 +62,15 @@ impl Policy {
     }
 }
 
-/// Returns the hybrid's parameters, by the rule in docs/memory.md. The published policy requires
+/// Returns the hybrid's parameters, for 64 looks by the rule in docs/memory.md. The published policy requires
 /// that a task sleeps in proportion to the size of its request. This holds only if alpha + beta p
 /// is small compared with the largest request. A task that requests S1 bytes sleeps for 32 rounds
 /// on 4 workers, and for 7 rounds on 32 workers.
-fn hybrid(s1: u64) -> Hybrid {
-    let alpha = k(s1, LOOKS_OF_SLIDES) as usize;
-    Hybrid {
+pub fn hybrid(s1: u64, looks: u64) -> MemoryPolicy {
+    let alpha = k(s1, looks) as usize;
+    MemoryPolicy::Hybrid(Hybrid {
         alpha,
         beta: alpha / 4,
         sleep: SleepFunction::Linear,
-    }
+    })
 }

@@ -32,6 +32,9 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("blocks here", |v| {
         fib(v, |v| peak(v, CELL) * (1.0 / v.number("s1")))
     }),
+    ("at work", |v| {
+        fib(v, |v| v.number("work") * (1.0 / seconds(v, CELL)))
+    }),
     ("blocks by processors", |v| {
         let by = |v: V<'_>| peak(v, STEALING) * (1.0 / (v.number("s1") * v.number("processors")));
         fib(v, by)

@@ -52,6 +52,7 @@ impl Programs {
                 &self.of("program"),
                 &all,
             ));
+            batches.push(plans::slides(runs, &self.profiles[0], &all));
             batches.extend(plans::swept(&self.paper, runs, &self.of("swept")));
         }
         if real {
@@ -88,8 +89,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
             Setting::new("runs", runs),
             Setting::new(
                 "parameters",
-                "S1 is the peak of the serial run; k and alpha are S1/64, beta is alpha/4, the \
-                 budget is 1.1 S1",
+                "S1 is the peak of the serial run; k and alpha are S1/64 (alpha is S1/8 where the \
+                 slides' figures are compared), beta is alpha/4, the budget is 1.1 S1",
             ),
         ],
         ..Page::new(

@@ -1,8 +1,8 @@
 //! What runs: programs, each under its own rules, because a rule's parameters depend on the program.
 
 use tidegate_cli_support::failure::Failure;
-use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{DepthFirst, DfDeques, Hybrid, SleepFunction};
+use tidegate_policy::{MemoryPolicy, Nanos};
 use tidegate_sim::{Settings, WorkSpan};
 use tidegate_workloads::Size;
 use toml::Value;
@@ -13,6 +13,14 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::paper::{self, Paper, texts};
 use crate::reproduce::plan::{Load, Plan, Rule};
 use crate::reproduce::simulated::Workload;
+
+/// How many average tasks an operation of the slides' scheduling thread takes. With this many,
+/// Narlikar's scheduler takes 465 times as long as work stealing on modified fib with 16 processors.
+const OPERATION: f64 = 17.6;
+
+/// The part of S1 that the slides' alpha is. With this part, the hybrid needs about 0.75 times the
+/// memory of work stealing on modified fib with 16 processors.
+const ALPHA: u64 = 8;
 
 /// A program, with the work, span and peak of its serial run.
 pub struct Profile {
@@ -45,6 +53,7 @@ impl Profile {
             ("k", number(k(self.s1()))),
             ("depth", number(self.extent.depth)),
             ("most", number(budget)),
+            ("work", Value::from(self.extent.work as f64 / 1e9)),
         ])
     }
 }
@@ -118,6 +127,23 @@ pub fn simulated(
     let plans = profiles.iter().map(|profile| plan(profile, processors));
     let batch = |plan: Plan| Batch::simulated(runs, plan.on_machine(on, on, Settings::new));
     plans.map(batch).collect()
+}
+
+/// Runs the source's schedulers with what its figures of modified fib allow to fit: one scheduling
+/// thread for Narlikar's, and the hybrid's alpha.
+pub fn slides(runs: u64, fib: &Profile, processors: &[usize]) -> Batch<Observed> {
+    let mut plan = plan(fib, processors);
+    plan.rules.truncate(3);
+    plan.rules[1] = Rule::with_memory("hybrid", policy::hybrid(fib.s1(), ALPHA));
+    let WorkSpan { work, tasks, .. } = fib.extent;
+    let scheduler = (OPERATION * work as f64 / tasks as f64) as Nanos;
+    let place = format!("slides/scheduler={scheduler}ns");
+    let machine = |processors| {
+        let mut settings = Settings::new(processors);
+        settings.costs.scheduler = scheduler;
+        settings
+    };
+    Batch::simulated(runs, plan.on_machine("slides", &place, machine))
 }
 
 /// Runs work stealing, and each scheduler with several parameters, on 16 processors. The source

@@ -30,6 +30,9 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("not busy by base", |v| {
         v.median(CELL, not_busy) / v.median(BASE, not_busy)
     }),
+    ("busy time by base", |v| {
+        v.median(CELL, |run| run.busy) / v.median(BASE, |run| run.busy)
+    }),
     ("speed-up", |v| speedup(v, "{work}")),
     ("speed-up by other", |v| {
         speedup(v, "{work}") / speedup(v, "{other}")
@@ -52,12 +55,6 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("uts-a-steal-growth", |v| {
         let share = |cell| v.median(cell, steal);
         share("source/UTS A/bottommost/24") / share("source/UTS A/bottommost/2")
-    }),
-    ("stolen on A", |v| {
-        v.median("source/UTS A/bottommost/24", |run| run.busy / run.steals)
-    }),
-    ("stolen on B", |v| {
-        v.median("source/UTS B/bottommost/24", |run| run.busy / run.steals)
     }),
     // The largest ratio of a share of busy time to that with half as many tasks a steal.
     ("fib-sweep-busy", |v| {

@@ -83,7 +83,7 @@ struct Entry {
 }
 
 /// What an item of a list may give in place of the claim.
-const OF_ITEMS: [&str; 8] = [
+const OF_ITEMS: [&str; 9] = [
     "published",
     "agrees",
     "refuted",
@@ -92,6 +92,7 @@ const OF_ITEMS: [&str; 8] = [
     "source",
     "size",
     "unit",
+    "cannot",
 ];
 
 /// The results of a part of a paper.

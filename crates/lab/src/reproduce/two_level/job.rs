@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use tidegate_policy::Nanos;
 use tidegate_sim::{Allot, AnyDag, Job as Simulation, Outcome, Settings, Width, run_mix};
-use tidegate_workloads::dags::{CallsDag, Slowed};
+use tidegate_workloads::dags::Slowed;
 use tidegate_workloads::knary::Knary;
+use tidegate_workloads::program::Form;
 use tidegate_workloads::{Simulated, Size};
 
 use super::series::Series;
@@ -16,6 +17,14 @@ pub const PROCESSORS: usize = 16;
 pub const MS: Nanos = 1_000_000;
 /// The time between two estimates in the thesis, in milliseconds.
 pub const CYCLE: u64 = 5;
+
+/// The time between two wake-ups of a job. With this time, it takes as long as published, 71 to 127
+/// ms, until all 16 processors have work under Cilk.
+pub const SERIES: Nanos = 7 * MS;
+
+/// How much longer a node of knary(11,5,0) takes than one of knary(11,4,4), so that a job of P2 has
+/// the published parallelism of 13.68. By their nodes it would be 9.73.
+const PARALLEL: f64 = (13.68 - 1.0) / (9.73 - 1.0);
 
 /// The arrival time of an instance, and how it gets processors.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +41,8 @@ pub struct Job {
     pub name: &'static str,
     /// Everything that the job's runs depend on, as a string.
     pub in_full: String,
+    /// The time between two wake-ups of the job, in nanoseconds.
+    pub wake_series: Nanos,
     /// The number of processors with which each of `instances` instances takes `seconds` on
     /// average.
     processors: usize,
@@ -43,10 +54,12 @@ pub struct Job {
 
 impl Job {
     /// Creates a job that takes `seconds` on `processors` processors.
-    pub fn of(work: Workload, processors: usize, seconds: f64) -> Arc<Self> {
+    pub fn of(work: Workload, wake_series: Nanos, processors: usize, seconds: f64) -> Arc<Self> {
+        let of = format!("seconds={seconds} on={processors} wake-series={wake_series}");
         Arc::new(Self {
             name: work.name,
-            in_full: format!("{} seconds={seconds} on={processors}", work.in_full()),
+            in_full: format!("{} {of}", work.in_full()),
+            wake_series,
             processors,
             seconds,
             instances: 1,
@@ -63,7 +76,11 @@ impl Job {
     pub fn complementary(levels: u32, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
             name: "knary(11,4,4) + knary(11,5,0)",
-            in_full: format!("levels={levels} seconds={seconds} on={processors}"),
+            in_full: format!(
+                "levels={levels} form=spawn slower={PARALLEL} seconds={seconds} on={processors} \
+                 wake-series={SERIES}"
+            ),
+            wake_series: SERIES,
             processors,
             seconds,
             instances: 2,
@@ -83,7 +100,8 @@ impl Job {
     fn calibrate(&self) -> f64 {
         let width = Width::Fixed(self.processors);
         let arrivals = vec![Arrival { arrives: 0, width }; self.instances];
-        let machine = settings(PROCESSORS.max(self.processors), CYCLE, 0);
+        let mut machine = settings(PROCESSORS.max(self.processors), CYCLE, 0);
+        machine.costs.wake_series = self.wake_series;
         // Two rounds, because the time contains some costs that do not grow with the work.
         (0..2).fold(1.0, |factor, _| {
             factor * self.seconds / mean_response(&(self.run)(factor, &machine, &arrivals))
@@ -130,13 +148,14 @@ fn instances(work: &Workload, factor: f64, settings: &Settings, arrivals: &[Arri
 }
 
 fn pair(levels: u32, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
-    let tree = |k, r| Knary { n: levels, k, r };
-    let (serial, parallel) = (tree(4, 4), tree(5, 0));
-    let dags = [[serial, parallel], [parallel, serial]].map(|trees| {
-        let dags: Vec<CallsDag<Knary>> = trees.iter().map(Simulated::dag).collect();
-        let dag = Series(dags);
-        Box::new(Slowed { dag, factor }) as Box<dyn AnyDag>
-    });
+    let tree = |k, r, factor| {
+        let (n, form) = (levels, Form::Spawn);
+        let dag = Knary { n, k, r, form }.dag();
+        Slowed { dag, factor }
+    };
+    let (serial, parallel) = (tree(4, 4, factor), tree(5, 0, factor * PARALLEL));
+    let dags = [[serial, parallel], [parallel, serial]];
+    let dags = dags.map(|dags| Box::new(Series(dags.into())) as Box<dyn AnyDag>);
     simulate(settings, dags.into(), arrivals)
 }
 

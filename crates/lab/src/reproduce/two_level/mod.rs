@@ -50,7 +50,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     page.made.push(Setting::new("runs", runs));
     if let Some(batch) = simulated {
         let machine = "16 processors where nothing else is said; tasks so long that jobs take as \
-                       long as published; an estimate takes 20 us of a processor";
+                       long as published; an estimate takes 20 us of a processor; 7 ms between two \
+                       wake-ups of a job, but in scale";
         page.made.push(Setting::new("simulated", machine));
         let mut results = Results::new(&paper, batch.measure(session)?, FIGURES, size);
         let machines = setups::machines(&paper, size.into());

@@ -140,6 +140,7 @@ impl Setup {
         let settings = Settings {
             costs: Costs {
                 estimate: self.estimate,
+                wake_series: self.job.wake_series,
                 ..Costs::default()
             },
             ..settings(self.processors, self.cycle, seed)
@@ -152,7 +153,7 @@ impl Setup {
             Instances::One => Seen::of(&run(&[0], self.width)),
             Instances::OneAndFixed => {
                 let seen = Seen::of(&run(&[0], self.width));
-                let processors = (seen.effective.ceil() as usize).clamp(1, self.processors);
+                let processors = (seen.allotments[0].ceil() as usize).clamp(1, self.processors);
                 let fixed = run(&[0], Width::Fixed(processors));
                 Seen {
                     fixed: Some(mean_response(&fixed)),

@@ -6,10 +6,11 @@ use tidegate_policy::{DesirePolicy, Nanos};
 use tidegate_sim::Width;
 use tidegate_workloads::Size;
 
-use super::job::{CYCLE, Job, PROCESSORS, work};
+use super::job::{CYCLE, Job, PROCESSORS, SERIES, work};
 use super::setup::{Instances, Setup};
 use super::wsap;
 use crate::reproduce::paper::Paper;
+use crate::reproduce::simulated::Workload;
 
 pub const HALF: usize = PROCESSORS / 2;
 
@@ -59,6 +60,11 @@ fn one_of<T>(size: Size, [tiny, small, paper]: [T; 3]) -> T {
     }
 }
 
+/// Returns a tree whose nodes spawn all their children, as in Cilk.
+fn knary(name: &'static str, given: &str) -> Workload {
+    work(name, "knary", &format!("{given} form=spawn"))
+}
+
 fn cholesky(size: Size) -> &'static str {
     let full = "n=2048 nonzeros=10000";
     one_of(size, ["n=256 nonzeros=500", full, full])
@@ -67,17 +73,17 @@ fn cholesky(size: Size) -> &'static str {
 /// Experiments O1 and O2: a job begins with one processor and requests more.
 fn overhead(cycles: &[u64], size: Size) -> Vec<Named> {
     let fib = one_of(size, ["n=16", "n=25", "n=33"]);
-    let knary = one_of(size, ["n=5 k=6 r=1", "n=7 k=6 r=1", "n=10 k=6 r=1"]);
+    let tree = one_of(size, ["n=5 k=6 r=1", "n=7 k=6 r=1", "n=10 k=6 r=1"]);
     let jobs = [
         (work("fib(33)", "fib", fib), 1.044),
         (work("loopy(64)", "loopy", "n=64"), 18.15),
-        (work("knary(10,6,1)", "knary", knary), 12.89),
+        (knary("knary(10,6,1)", tree), 12.89),
         (
             work("cholesky(2048,10000)", "cholesky", cholesky(size)),
             11.17,
         ),
     ];
-    let jobs = jobs.map(|(work, seconds)| Job::of(work, PROCESSORS, seconds));
+    let jobs = jobs.map(|(work, seconds)| Job::of(work, SERIES, PROCESSORS, seconds));
     let mut setups = vec![];
     for job in &jobs {
         let name = job.name;
@@ -118,7 +124,12 @@ fn late() -> Vec<Named> {
         ("loopy(64)", "n=64", 4.0),
     ];
     let of_job = |(name, given, rounds)| {
-        let job = Job::of(work(name, "loopy", given), PROCESSORS, 18.15 / 4.0 * rounds);
+        let job = Job::of(
+            work(name, "loopy", given),
+            SERIES,
+            PROCESSORS,
+            18.15 / 4.0 * rounds,
+        );
         let limited = ("WSAP, limit 8", Width::Limited(wsap(0.5), HALF));
         [halves(), desired(0.5), limited].map(|contender| {
             let setup = Setup::new("O3", &job, contender).with(Instances::SecondWhenAllWork);
@@ -131,7 +142,7 @@ fn late() -> Vec<Named> {
 /// Experiment P1: a third equal job arrives. With static halves it waits until another job ends.
 fn arrival(size: Size) -> Vec<Named> {
     let given = one_of(size, ["n=16", "n=27", "n=38"]);
-    let job = Job::of(work("fib(38)", "fib", given), HALF, ALONE);
+    let job = Job::of(work("fib(38)", "fib", given), SERIES, HALF, ALONE);
     let two = Setup::new("P1", &job, halves()).with(Instances::At(vec![0.0, 0.0]));
     let third = |(name, later): (&str, f64)| {
         let width = Width::Limited(wsap(0.5), HALF);
@@ -168,21 +179,9 @@ fn phases(size: Size) -> Vec<Named> {
 fn greedy(paper: &Paper, size: Size) -> Vec<Named> {
     let fewer = |tiny, full| one_of(size, [tiny, full, full]);
     let works = [
-        work(
-            "knary(11,3,3)",
-            "knary",
-            fewer("n=6 k=3 r=3", "n=11 k=3 r=3"),
-        ),
-        work(
-            "knary(11,4,0)",
-            "knary",
-            fewer("n=5 k=4 r=0", "n=11 k=4 r=0"),
-        ),
-        work(
-            "knary(10,4,2)",
-            "knary",
-            fewer("n=5 k=4 r=2", "n=10 k=4 r=2"),
-        ),
+        knary("knary(11,3,3)", fewer("n=6 k=3 r=3", "n=11 k=3 r=3")),
+        knary("knary(11,4,0)", fewer("n=5 k=4 r=0", "n=11 k=4 r=0")),
+        knary("knary(10,4,2)", fewer("n=5 k=4 r=2", "n=10 k=4 r=2")),
         work(
             "strassen(1024)",
             "strassen",
@@ -196,7 +195,7 @@ fn greedy(paper: &Paper, size: Size) -> Vec<Named> {
     for (work, published) in works.into_iter().zip(&paper.lists["greedy"]) {
         let [processors, seconds] =
             ["processors", "cilk"].map(|name| published[name].as_float().expect("a number"));
-        let job = Job::of(work, processors.ceil() as usize, seconds);
+        let job = Job::of(work, SERIES, processors.ceil() as usize, seconds);
         let wsap = Setup::new("P3", &job, desired(0.75)).with(Instances::OneAndFixed);
         setups.push((format!("P3/{}/WSAP", job.name), wsap));
         for width in paper.numbers("width") {
@@ -225,7 +224,7 @@ fn scale(paper: &Paper, cycles: &[u64], size: Size) -> Vec<Named> {
             (work("long loopy(16 P)", "loopy", &loopy), 18.15, cycles),
         ];
         let of_job = |(work, seconds, cycles): (_, f64, &[u64])| {
-            let job = Job::of(work, processors, seconds);
+            let job = Job::of(work, 0, processors, seconds);
             let name = format!("scale/{processors}/{}", job.name);
             let fixed = setup(&job, CYCLE, cilk(processors));
             let wsap = cycles.iter().map(|&cycle| {

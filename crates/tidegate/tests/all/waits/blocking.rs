@@ -2,7 +2,7 @@
 //! again.
 
 use crate::support::{
-    AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched,
+    AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, soak, watched,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -256,6 +256,7 @@ fn wait_for_others() {
 fn waits_inside_blocking_hold_no_slot() {
     const BLOCKED: usize = 4;
     watched(|| {
+        let rounds = soak(5, "rounds of blocked tasks, for each number of workers");
         for workers in [1, 2] {
             let pool = built(
                 Pool::builder()
@@ -263,7 +264,7 @@ fn waits_inside_blocking_hold_no_slot() {
                     .workers(workers)
                     .max_threads(workers + 2 * BLOCKED),
             );
-            for _ in 0..20 {
+            for _ in 0..rounds {
                 let (blocked, ran) = (Tally::new(), Gate::new());
                 pool.scope(|s| {
                     for _ in 0..BLOCKED {
