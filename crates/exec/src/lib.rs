@@ -31,15 +31,13 @@ pub use watcher::{SUBCOMMAND, watch};
 
 use std::fmt;
 use std::io::Write;
-use std::iter;
 use std::sync::mpsc;
 use std::thread;
 
 use environment::Additions;
 use jobserver::Server;
-use nix::sys::signal::Signal;
 use seat::Place;
-use signals::{Received, Signals};
+use signals::Signals;
 use start::Program;
 use tidegate_policy::share::SharePolicy;
 use tidegate_share::confinement;
@@ -137,18 +135,11 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let named = name.as_deref().filter(|_| options.kill_with_command);
     let watcher = named.and_then(watcher);
-    // The kernel sends them to the whole group, in which the program is not yet.
-    let early: Vec<Received> = iter::from_fn(|| signals.take()).collect();
-    let program = Program::start(&options.command, &additions, signals.before);
+    let program = Program::start(&options.command, &additions, &signals);
     // There is nothing to end if it has not started.
     let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
     if let Some((watcher, name)) = watcher.as_ref().zip(named) {
         watcher.take_along(program.pid(), name);
-    }
-    for Received { signal, .. } in early {
-        if signal != Signal::SIGCHLD {
-            program.relay(signal);
-        }
     }
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => {

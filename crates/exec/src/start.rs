@@ -5,13 +5,16 @@ use std::fs::File;
 use std::iter;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::prctl::{set_child_subreaper, set_dumpable};
-use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::{AccessFlags, Pid, access, getpid, getsid};
+use nix::unistd::{AccessFlags, Pid, access, getpgid, getpgrp, getpid, getsid};
 use rustix::process::{self, WaitOptions, wait};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -22,6 +25,9 @@ use crate::signals::{Received, Signals, let_stop};
 /// The exit codes of a program that was not run.
 const MISSING: u8 = 127;
 pub const NOT_EXECUTABLE: u8 = 126;
+
+/// If the start takes longer, the command looks whether a signal has stopped it.
+const SLOW_START: Duration = Duration::from_millis(20);
 
 /// The program's first process.
 pub struct Program {
@@ -57,11 +63,12 @@ impl End {
 }
 
 impl Program {
-    /// Starts the program, which blocks the signals of `mask`.
+    /// Starts the program, and relays the signals that came before: the kernel sends them to the
+    /// whole group, in which the program was not yet.
     pub fn start(
         command: &[OsString],
         additions: &Additions,
-        mask: SigSet,
+        signals: &Signals,
     ) -> Result<Self, Failure> {
         // So that the processes of the program stay descendants of the command when their parents
         // end. No kernel since 3.4 refuses this.
@@ -70,9 +77,13 @@ impl Program {
             |argument: &OsString| CString::new(argument.as_bytes()).map_err(|_| Errno::EINVAL);
         let arguments: Result<Vec<CString>, Errno> = command.iter().map(text).collect();
         let environment = additions.applied(std::env::vars_os());
-        let pid = arguments.and_then(|arguments| spawn(&arguments, &environment, mask));
+        let mut early = Vec::new();
+        let pid = arguments.and_then(|arguments| {
+            early.extend(iter::from_fn(|| signals.take()));
+            unstopped(|| spawn(&arguments, &environment, signals.before))
+        });
         let is_stopped = false;
-        pid.map(|pid| Self { pid, is_stopped }).map_err(|error| {
+        let program = pid.map(|pid| Self { pid, is_stopped }).map_err(|error| {
             let code = match error {
                 Errno::ENOENT => MISSING,
                 _ => NOT_EXECUTABLE,
@@ -88,7 +99,12 @@ impl Program {
             };
             let text = format!("cannot run \"{}\": {reason}", program.escape_debug());
             Failure { code, text }
-        })
+        })?;
+        early.retain(|received| received.signal != Signal::SIGCHLD);
+        early
+            .iter()
+            .for_each(|received| program.send(received.signal, false));
+        Ok(program)
     }
 
     pub fn pid(&self) -> i32 {
@@ -98,23 +114,34 @@ impl Program {
     /// Relays signals to the program until its first process has ended.
     pub fn supervise(mut self, signals: &Signals) -> End {
         loop {
-            while let Some(received) = signals.take() {
-                if self.must_relay(&received) {
-                    self.relay(received.signal);
-                }
-            }
+            self.relay(signals);
             if let Some(end) = self.reap() {
                 return end;
             }
-            self.stop_like_the_program();
+            self.stop_like_the_program(signals);
             signals.wait();
         }
     }
 
-    /// Sends a signal that the command has received to the first process.
-    pub fn relay(&self, signal: Signal) {
+    fn relay(&mut self, signals: &Signals) {
+        while let Some(received) = signals.take() {
+            if self.must_relay(&received) {
+                let concerns_groups =
+                    received.sender.is_none() || received.signal == Signal::SIGCONT;
+                self.send(received.signal, concerns_groups);
+            }
+        }
+    }
+
+    /// Sends a signal to the first process, or `to_group` to the group that it leads.
+    fn send(&self, signal: Signal, to_group: bool) {
+        let leads = to_group && getpgid(Some(self.pid)) == Ok(self.pid);
         // An error means that the process has ended, or runs as another user.
-        let _ = kill(self.pid, signal);
+        let _ = if leads {
+            killpg(self.pid, signal)
+        } else {
+            kill(self.pid, signal)
+        };
     }
 
     /// Returns whether the program has not got the signal itself, as far as the command can know.
@@ -125,8 +152,8 @@ impl Program {
             (Signal::SIGALRM, None) => true,
             // When the terminal hangs up, the kernel sends these only to the leader of the session.
             (Signal::SIGHUP | Signal::SIGCONT, None) if getsid(None) == Ok(getpid()) => true,
-            // The kernel sends the others to the whole group.
-            (_, None) => false,
+            // The kernel sends the others to the whole group, which the program may have left.
+            (_, None) => getpgid(Some(self.pid)).is_ok_and(|group| group != getpgrp()),
             (_, Some(sender)) if sender == self.pid || sender == getpid() => false,
             (Signal::SIGCONT, Some(_)) => !self.was_continued(),
             (_, Some(_)) => true,
@@ -161,7 +188,7 @@ impl Program {
     }
 
     /// If the program has stopped, stops the command as well, so that the shell sees a stopped job.
-    fn stop_like_the_program(&mut self) {
+    fn stop_like_the_program(&mut self, signals: &Signals) {
         let stopped = WaitPidFlag::WSTOPPED;
         let Some(WaitStatus::Stopped(_, signal)) = self.look(stopped | WaitPidFlag::WNOWAIT) else {
             return;
@@ -175,6 +202,8 @@ impl Program {
         // Without a terminal, no shell would continue the command.
         let has_shell = File::open("/dev/tty").is_ok();
         if has_shell {
+            // The stop signal discards a SIGCONT that is pending.
+            self.relay(signals);
             let _ = kill(getpid(), signal);
         }
         // SIGCONT reaches the program before the command: either it is visible here, or it will end
@@ -184,6 +213,32 @@ impl Program {
             let_stop(signal);
         }
     }
+}
+
+/// Calls `spawn`, which waits in the kernel for the child's exec. If a signal to the group stops the
+/// child before that, continues it, and sends it the signal again afterwards.
+fn unstopped(spawn: impl FnOnce() -> nix::Result<Pid>) -> nix::Result<Pid> {
+    let (spawning, spawned) = mpsc::channel::<()>();
+    let continues = move || {
+        let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        let mut discarded = None;
+        while spawned.recv_timeout(SLOW_START) == Err(RecvTimeoutError::Timeout) {
+            if let Ok(WaitStatus::Stopped(child, signal)) = waitid(Id::All, stopped) {
+                discarded = Some(signal);
+                let _ = kill(child, Signal::SIGCONT);
+            }
+        }
+        discarded
+    };
+    // Without this thread the command still starts the program.
+    let thread = thread::Builder::new().spawn(continues);
+    let pid = spawn();
+    drop(spawning);
+    let discarded = thread.ok().and_then(|thread| thread.join().ok()?);
+    if let (Ok(pid), Some(signal)) = (pid, discarded) {
+        let _ = kill(pid, signal);
+    }
+    pid
 }
 
 fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::Result<Pid> {

@@ -379,14 +379,16 @@ mod signals {
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
     }
 
-    /// The command itself stops only if there is a terminal.
     #[test]
     fn stop_and_continue_reach_the_program() {
         let (mut started, pid) = Started::new("echo $$; exec cat");
         let command = started.pid().to_string();
         started.signal(Signal::SIGTSTP);
-        eventually(|| state(&pid) == Some('T') && !is_pending(&command, Signal::SIGCHLD));
-        if File::open("/dev/tty").is_err() {
+        eventually(|| state(&pid) == Some('T'));
+        if File::open("/dev/tty").is_ok() {
+            eventually(|| state(&command) == Some('T'));
+        } else {
+            eventually(|| !is_pending(&command, Signal::SIGCHLD));
             started.signal(Signal::SIGWINCH);
             eventually(|| !is_pending(&command, Signal::SIGWINCH));
         }
@@ -398,6 +400,24 @@ mod signals {
         drop(input);
         assert_eq!(started.code(), Some(0));
     }
+}
+
+/// The program is looked for in very many folders, so the signal stops it before its exec.
+#[test]
+fn stop_before_the_exec_does_not_hold_the_start() {
+    let mut command = Home::new().program("exec --how count -- cat");
+    command.env("PATH", "/n:".repeat(40_000) + "/usr/bin:/bin");
+    command.process_group(0).stdin(Stdio::piped());
+    let mut child = Running(command.spawn().expect("it starts"));
+    let group = Pid::from_raw(child.0.id() as i32);
+    let read = |file: String| fs::read_to_string(format!("/proc/{file}")).expect("it runs");
+    let children = || read(format!("{group}/task/{group}/children"));
+    eventually(|| children() != "");
+    let program = children().trim().to_owned();
+    killpg(group, Signal::SIGTSTP).expect("they run");
+    eventually(|| read(format!("{program}/comm")) == "cat\n" && state(&program) == Some('T'));
+    killpg(group, Signal::SIGCONT).expect("they run");
+    assert_eq!(child.0.wait().expect("a child").code(), Some(0));
 }
 
 mod processes {

@@ -100,6 +100,24 @@ fn ctrl_z_stops_and_fg_continues() {
     shell.wait_for_code(0);
 }
 
+/// The kernel sends keys to the command's group only.
+#[test]
+fn keys_reach_a_program_in_a_group_of_its_own() {
+    if is_missing("timeout") {
+        return;
+    }
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- timeout 1000 sh -c 'echo ready; exec sleep 1000'\n");
+    shell.wait_for("ready");
+    shell.press(CTRL_Z);
+    shell.wait_for("Stopped");
+    shell.wait_for(PROMPT);
+    shell.press("fg\n");
+    shell.wait_for("exec");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+}
+
 #[test]
 fn background_job_stops_when_it_reads() {
     let mut shell = Shell::start();

@@ -30,7 +30,7 @@ fn jobs_take_programs_in_turns() {
     assert_eq!(found["programs"][1]["workload"], "knary");
     assert_eq!(
         found["programs"][1]["parameters"],
-        json!({"n": 4, "k": 3, "r": 1})
+        json!({"n": 4, "k": 3, "r": 1, "form": "join"})
     );
     // Each job has as many tasks as its program has alone, and each program has the same work and
     // span as when it runs alone.
