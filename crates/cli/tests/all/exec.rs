@@ -412,7 +412,7 @@ fn stop_before_the_exec_does_not_hold_the_start() {
     let group = Pid::from_raw(child.0.id() as i32);
     let read = |file: String| fs::read_to_string(format!("/proc/{file}")).expect("it runs");
     let children = || read(format!("{group}/task/{group}/children"));
-    eventually(|| children() != "");
+    eventually(|| !children().is_empty());
     let program = children().trim().to_owned();
     killpg(group, Signal::SIGTSTP).expect("they run");
     eventually(|| read(format!("{program}/comm")) == "cat\n" && state(&program) == Some('T'));
