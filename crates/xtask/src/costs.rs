@@ -37,7 +37,7 @@ pub fn run(tally: &mut Tally) {
             let found = format!("{cost:.0} instructions a call, at most {most}");
             ensure!(cost.round() <= most as f64, "{found}");
             ensure!(
-                cost * 5.0 > most as f64 * 4.0,
+                cost * 4.0 > most as f64 * 3.0,
                 "{found}: write what it costs now"
             );
             Ok(found)
