@@ -164,7 +164,10 @@ fn child_sleeps_when_threads_run_out() {
         for _ in 0..20 {
             halves_and_a_task_before_them(&pool);
         }
-        assert!(pool.stats().memory.sleeps > 0);
+        // On one processor, the memory may be there in time in all of these rounds.
+        while pool.stats().memory.sleeps == 0 {
+            halves_and_a_task_before_them(&pool);
+        }
         assert_eq!(pool.stats().memory.declared, 0);
         eprintln!("ended");
     });
