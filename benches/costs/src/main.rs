@@ -1,7 +1,8 @@
 //! Programs whose instructions `xtask costs` counts. Without arguments, prints each program's name
 //! and how many calls it makes. `costs NAME with` makes the calls, and `costs NAME without` does
 //! the same work without them, so the difference is what the calls cost. One worker runs all of
-//! them, so nothing is stolen, and the instructions hardly vary.
+//! them, so nothing is stolen, and the instructions hardly vary. An `install` from outside is left
+//! out: it takes 1,350 or 3,800 to 5,700, whether the worker is awake or asleep.
 
 use std::hint::black_box;
 use std::{env, process};
@@ -17,7 +18,7 @@ const FORKS: u64 = 10_945;
 const TASKS: u64 = 10_000;
 const LOOPS: u64 = 1_000;
 
-const PROGRAMS: [(&str, u64); 14] = [
+const PROGRAMS: [(&str, u64); 13] = [
     ("join by move", FORKS),
     ("join by reference", FORKS),
     ("task of a scope", TASKS),
@@ -26,7 +27,6 @@ const PROGRAMS: [(&str, u64); 14] = [
     ("spawn and join of its handle", TASKS),
     ("for_each of 1,000 items", LOOPS),
     ("map_reduce of 1,000 items", LOOPS),
-    ("install", TASKS),
     ("blocking call", LOOPS),
     ("reservation", TASKS),
     ("interval", TASKS),
@@ -77,7 +77,6 @@ fn run(name: &str, calls: bool) {
         }),
         "for_each of 1,000 items" => pool.install(|| (0..LOOPS).for_each(|_| visit(calls))),
         "map_reduce of 1,000 items" => in_pool(&pool, || (0..LOOPS).map(|_| sum(calls)).sum()),
-        "install" => (0..of(TASKS, calls)).for_each(|i| _ = black_box(pool.install(|| i))),
         "blocking call" => pool.install(|| {
             (0..of(LOOPS, calls)).for_each(|i| _ = black_box(blocking(|| i)));
         }),
@@ -149,9 +148,7 @@ fn intervals(pool: &Pool, count: u64, in_order: bool) {
             }
             last = Some(next);
         }
-        if let Some(last) = last {
-            last.schedule();
-        }
+        drop(last.map(IntervalBuilder::schedule));
     };
     pool.run_intervals(make).expect("they end");
 }

@@ -28,8 +28,7 @@ pub fn run(tally: &mut Tally) {
             let percent = seconds * 100.0 / *rayons.get_or_insert(seconds);
             let found = format!("{seconds:.1} CPU seconds, {percent:.0} % of rayon's");
             let measure = format!("CPU seconds to build {name}, in percent of rayon's");
-            let limit = house::limit(&fs::read_to_string(house::PAGE)?, &measure);
-            let most = limit.map_or(100, |(_, most)| most);
+            let most = house::most(&measure)?.unwrap_or(100);
             ensure!(percent <= most as f64, "{found}; at most {most} %");
             Ok(found)
         });

@@ -1,8 +1,6 @@
 //! Counts the instructions of the programs in `benches/costs` with callgrind, which do not depend on
 //! what else the machine does: `cargo run -p xtask -- costs`. ARCHITECTURE.md limits each.
 
-use std::fs;
-
 use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::command::Cmd;
@@ -19,10 +17,9 @@ pub fn run(tally: &mut Tally) {
         let cargo = Cmd::cargo(line).env("CARGO_TARGET_DIR", scratch("beside"));
         cargo.succeed()?;
         let listed = Cmd::new(&program()).succeed()?;
-        let lines = listed
-            .lines()
-            .skip(1)
-            .filter_map(|line| line.split_once(' '));
+        // The first line is the command.
+        let lines = listed.lines().skip(1);
+        let lines = lines.filter_map(|line| line.split_once(' '));
         programs.extend(lines.map(|(calls, name)| (calls.to_string(), name.to_string())));
         Ok(format!("{} programs", programs.len()))
     });
@@ -31,8 +28,7 @@ pub fn run(tally: &mut Tally) {
             let more = instructions(&name, "with")? - instructions(&name, "without")?;
             let cost = more / calls.parse::<f64>()?;
             let measure = format!("instructions: {name}");
-            let limit = house::limit(&fs::read_to_string(house::PAGE)?, &measure);
-            let (_, most) = limit
+            let most = house::most(&measure)?
                 .with_context(|| format!("{cost:.0}, but no row {measure:?} in {}", house::PAGE))?;
             let found = format!("{cost:.0} instructions a call, at most {most}");
             ensure!(cost.round() <= most as f64, "{found}");
@@ -46,10 +42,7 @@ pub fn run(tally: &mut Tally) {
 }
 
 fn program() -> String {
-    scratch("beside")
-        .join("release/costs")
-        .display()
-        .to_string()
+    format!("{}/release/costs", scratch("beside").display())
 }
 
 fn instructions(name: &str, calls: &str) -> Result<f64> {

@@ -1,6 +1,9 @@
 //! Measures of size, which the table of ARCHITECTURE.md limits: each may only fall.
 
 use std::collections::BTreeSet;
+use std::fs;
+
+use anyhow::Result;
 
 use super::source::Token;
 use super::{CORE, PAGE, Repo, TIDEGATE, crate_of, door, quoted, rows, section, violation};
@@ -88,8 +91,14 @@ pub fn sizes(repo: &Repo) -> String {
     sizes.join(", ")
 }
 
+/// Returns the number of a measure in the page's table.
+pub fn most(measure: &str) -> Result<Option<usize>> {
+    let page = fs::read_to_string(PAGE)?;
+    Ok(limit(&page, measure).map(|(_, most)| most))
+}
+
 /// Finds a measure in the table. Returns its line and the number there.
-pub fn limit(page: &str, name: &str) -> Option<(usize, usize)> {
+fn limit(page: &str, name: &str) -> Option<(usize, usize)> {
     let (line, [_, most]) = rows(page).find(|(_, [measure, _])| *measure == name)?;
     Some((line, most.replace(',', "").parse().ok()?))
 }

@@ -27,7 +27,7 @@ use crate::workspace::WORKSPACE;
 use source::Source;
 
 pub use links::web;
-pub use measures::limit;
+pub use measures::most;
 
 /// The page that describes the house.
 pub const PAGE: &str = "ARCHITECTURE.md";
