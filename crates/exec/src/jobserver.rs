@@ -1,7 +1,7 @@
 //! A jobserver for `make`, whose tokens follow the program's allotment.
 //!
-//! docs/jobserver.md describes the protocol. A fifo contains a byte for each free token. A thread of the
-//! server takes tokens back when fewer are allowed, and replaces those that killed clients have
+//! docs/jobserver.md describes the protocol. A fifo contains a byte for each free token. A thread of
+//! the server takes tokens back when fewer are allowed, and replaces those that killed clients have
 //! lost.
 
 mod fifo;

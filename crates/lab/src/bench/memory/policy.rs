@@ -62,10 +62,10 @@ impl Policy {
     }
 }
 
-/// Returns the hybrid's parameters, for 64 looks by the rule in docs/memory.md. The published policy requires
-/// that a task sleeps in proportion to the size of its request. This holds only if alpha + beta p
-/// is small compared with the largest request. A task that requests S1 bytes sleeps for 32 rounds
-/// on 4 workers, and for 7 rounds on 32 workers.
+/// Returns the hybrid's parameters, for 64 looks by the rule in docs/memory.md. The published policy
+/// requires that a task sleeps in proportion to the size of its request. This holds only if alpha +
+/// beta p is small compared with the largest request. A task that requests S1 bytes sleeps for 32
+/// rounds on 4 workers, and for 7 rounds on 32 workers.
 pub fn hybrid(s1: u64, looks: u64) -> MemoryPolicy {
     let alpha = k(s1, looks) as usize;
     MemoryPolicy::Hybrid(Hybrid {
