@@ -137,7 +137,7 @@ fn shown(name: &str, value: &str) -> String {
     format!("{name}={value}")
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, miri))))]
 mod tests {
     use super::*;
     use crate::policy::Choose;
@@ -186,7 +186,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "there, nothing is shared")]
     fn changed_share_options_are_listed() {
         let differing = |builder: Builder| explanation(&builder.options().unwrap(), 1);
         let builder = || Pool::builder().workers(1);
