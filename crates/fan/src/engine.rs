@@ -47,10 +47,10 @@ impl Launch {
     }
 }
 
-/// The pieces that are given to an engine at once.
+/// The items whose pieces an engine is to start together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Submission {
-    /// A name that no other submission has.
+pub struct Round {
+    /// A name that no other round has. The engine's job has it, too.
     pub name: String,
     /// The file that lists the items, an array of entries.
     pub list: PathBuf,
@@ -58,84 +58,38 @@ pub struct Submission {
     pub items: Vec<Name>,
 }
 
-/// What an engine has taken.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// What the engine calls it.
-    pub id: String,
-    pub submission: Submission,
-}
-
-impl Job {
-    /// Returns all pieces as ended, if the engine does not know the job.
-    fn lost(&self, text: &str) -> Vec<Ended> {
-        let items = self.submission.items.iter().cloned();
-        let ended = |item| Ended {
-            item,
-            code: None,
-            text: text.to_owned(),
-        };
-        items.map(ended).collect()
-    }
-}
-
-/// A piece that has ended, as the engine says.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    pub item: Name,
-    /// The exit code, if the engine knows it. A signal has none.
-    pub code: Option<i32>,
-    /// What the engine says about a failure, or nothing.
-    pub text: String,
-}
-
-/// The pieces of a job that have not ended.
-#[derive(Debug, Default, PartialEq)]
-pub struct Queue {
+/// A round that has pieces which have not ended.
+#[derive(Debug, PartialEq)]
+pub struct Alive {
+    /// The name of the round.
+    pub name: String,
     pub running: usize,
     pub waiting: usize,
-    /// Why some wait, and what the user can do.
-    pub reason: String,
-}
-
-/// Why an engine has not done what it was asked for.
-#[derive(Debug)]
-pub enum Fault {
-    /// It has not answered in time, and may do it yet.
-    Silent(Error),
-    /// It has answered that it does not, or cannot be asked.
-    Refused(Error),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::Refused(error)
-    }
 }
 
 pub trait Engine {
-    /// Starts a piece for each item, and returns what the engine calls the job.
-    fn submit(&mut self, submission: &Submission) -> Result<String, Fault>;
+    /// Starts a piece for each item. After an error, the engine may do so all the same.
+    fn submit(&mut self, round: &Round) -> Result<(), Error>;
 
-    /// Returns what the engine calls the job of the submission with this name, if it has one that
-    /// has not ended.
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault>;
+    /// Returns those of the rounds that are alive. One that the engine does not know is not.
+    fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error>;
 
-    /// Returns the pieces of the job that have ended. They may have been returned before. If the
-    /// engine does not know the job, these are all.
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault>;
-
-    /// Returns how many pieces of the job run and wait. Those of an engine without a queue wait
-    /// only for one another.
-    fn queue(&mut self, _job: &Job) -> Result<Queue, Fault> {
-        Ok(Queue::default())
+    /// Returns why pieces of the round wait, and what the user can do. Those of an engine without a
+    /// queue wait only for one another.
+    fn reason(&mut self, _round: &Round) -> Result<String, Error> {
+        Ok(String::new())
     }
 
-    /// Ends the pieces of the job. A job that has ended or is unknown is no fault.
-    fn cancel(&mut self, job: &Job) -> Result<(), Fault>;
+    /// Ends the pieces of the round. A round that has ended or is unknown is no error.
+    fn cancel(&mut self, round: &Round) -> Result<(), Error>;
+
+    /// Returns the command that shows what the engine knows about the round, if there is one.
+    fn details(&self, _round: &Round) -> Option<String> {
+        None
+    }
 
     /// Returns what would be submitted, as text for the user.
-    fn manifest(&self, submission: &Submission) -> String;
+    fn manifest(&self, round: &Round) -> String;
 
     /// Returns how many items the engine takes at once. A refusal may make that fewer.
     fn capacity(&self) -> usize {
@@ -143,7 +97,7 @@ pub trait Engine {
     }
 
     /// Does the engine's own work, if it has any: this is called every few milliseconds, until the
-    /// next `ended`. Returns whether that should be now, because a piece has ended and no other
+    /// next `alive`. Returns whether that should be now, because a piece has ended and no other
     /// waits for its processor.
     fn attend(&mut self) -> bool {
         false

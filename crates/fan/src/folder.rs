@@ -84,7 +84,7 @@ impl Folder {
 
     /// Reads the item's log, oldest attempt first.
     pub fn failures(&self, item: &Name) -> Result<Vec<Failed>, Error> {
-        lines(&log(&self.path, item))
+        failures(&self.path, item)
     }
 
     /// Finds out what is published and what has begun. `survey` is what was found earlier: each
@@ -234,6 +234,11 @@ impl Survey {
         let missing: u64 = self.missing().map(|item| self.weights[item]).sum();
         (done, done + missing)
     }
+}
+
+/// Reads an item's log in the folder at `path`, oldest attempt first.
+pub fn failures(path: &Path, item: &Name) -> Result<Vec<Failed>, Error> {
+    lines(&log(path, item))
 }
 
 /// Adds a failed attempt of this process to an item's log in the folder at `path`.

@@ -1,9 +1,8 @@
 //! The verb `piece`: does the work of one item, and publishes its result.
 
 use std::env;
-use std::fs;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ pub const HQ_ENTRY: &str = "HQ_ENTRY";
 /// An item whose name has more characters must be done to its end: its piece has no budget.
 const LONGEST_SPLIT: usize = 100;
 
-/// What an engine is given for each piece: an entry of the file that lists a submission.
+/// What an engine is given for each piece: an entry of the file that lists a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The digest of the plan.
@@ -35,7 +34,7 @@ pub struct Asked<'a> {
     pub item: Option<&'a str>,
     /// The variable in which the engine names the item, if the command line does not.
     pub item_from: Option<&'a str>,
-    /// The file that lists the submission, if the engine knows only numbers.
+    /// The file that lists the round, if the engine knows only numbers.
     pub list: Option<&'a Path>,
     pub out: &'a Path,
 }
@@ -47,10 +46,10 @@ struct Order {
     plan: Option<(String, String)>,
 }
 
-/// Does the work of an item, unless its result is published already. An error goes into the
-/// item's log as well, and to where the engine shows it.
+/// Does the work of an item, unless its result is published already. An error goes into the item's log
+/// as well.
 pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> {
-    let done = order(asked).and_then(|order| {
+    order(asked).and_then(|order| {
         let done = open::<P>(asked, &order)
             .and_then(|(plan, folder)| attempt(plan, &folder, &order.item, budget));
         done.map_err(
@@ -59,14 +58,7 @@ pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> 
                 Err(unrecorded) => error.and(&unrecorded),
             },
         )
-    });
-    // A piece of another engine may inherit the variable from a task that runs `run`.
-    let is_task = asked.item_from == Some(HQ_ENTRY);
-    if let (true, Err(error), Some(path)) = (is_task, &done, env::var_os("HQ_ERROR_FILENAME")) {
-        // HyperQueue reads the file only after a failure. Without it, it shows the exit code.
-        let _ = fs::write(PathBuf::from(path), error.to_string());
-    }
-    done
+    })
 }
 
 /// Reads the plan, which must be that of the order.
@@ -194,6 +186,7 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::Duration;
 
     use tempfile::TempDir;

@@ -116,7 +116,7 @@ pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Erro
         return Ok(String::new());
     }
     let book = Book::new(&folder, options.engine.engine.name());
-    Ok(engine.manifest(&book.list(missing)?))
+    Ok(engine.manifest(&book.round(missing)?))
 }
 
 fn prepare<P: Split, L>(

@@ -115,7 +115,7 @@ pub struct PieceArguments {
     /// a number
     #[arg(long, value_name = "VARIABLE", conflicts_with = "item")]
     item_from: Option<String>,
-    /// The list of a submission, which tells the item of each number of an engine
+    /// The list of a round, which tells the item of each number of an engine
     #[arg(long, value_name = "FILE", conflicts_with = "item")]
     list: Option<PathBuf>,
     /// The folder of the results

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::engine::Fault;
 
 /// How variables begin by which a user chooses what Slurm lists and cancels, such as
 /// `SQUEUE_PARTITION`. A piece that is not listed counts as ended.
@@ -36,7 +35,7 @@ pub struct Answer {
 impl Commands {
     /// Calls a command with what it reads from standard input. Fails if it cannot be started or
     /// does not end in time; then it is killed.
-    pub fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Fault> {
+    pub fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Error> {
         let verb = arguments.iter().find(|word| !word.starts_with("--"));
         let command = match verb {
             Some(verb) if !verb.starts_with('-') => format!("{program} {verb}"),
@@ -53,7 +52,7 @@ impl Commands {
             kill(child);
             let limit = self.limit.as_secs_f64();
             let text = format!("{command} has not answered within {limit} s");
-            return Err(Fault::Silent(Error::elsewhere(text)));
+            return Err(Error::elsewhere(text));
         };
         let end = Instant::now() + self.limit.min(Duration::from_secs(1));
         Ok(Answer {

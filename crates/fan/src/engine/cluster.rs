@@ -3,11 +3,7 @@
 use crate::Error;
 use crate::engine::Launch;
 use crate::engine::call::Commands;
-use crate::engine::words::{Words, line};
-
-/// What is said about a piece of which only the engine has told. One that ends by itself writes a
-/// message into its item's log.
-pub const SILENT: &str = "the piece has left no message, so it may have been killed";
+use crate::engine::words::Words;
 
 /// A cluster, as its commands see it.
 pub struct Cluster {
@@ -16,11 +12,6 @@ pub struct Cluster {
     pub words: Words,
     /// The processors of a piece.
     pub cpus: usize,
-}
-
-/// Returns what to call to see more about pieces that wait.
-pub fn more(command: &[&str]) -> String {
-    format!(" (to see more: {})", line(command))
 }
 
 impl Cluster {

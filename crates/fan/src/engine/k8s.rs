@@ -5,9 +5,10 @@ use serde_json::json;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::cluster::{Cluster, SILENT, more};
+use crate::engine::cluster::Cluster;
 use crate::engine::options::Claim;
-use crate::engine::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
+use crate::engine::words::line;
+use crate::engine::{Alive, Engine, Launch, Round};
 
 /// How many indexes a Job may have.
 const CAPACITY: usize = 100_000;
@@ -48,8 +49,7 @@ struct Answer {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Status {
-    completed_indexes: String,
-    failed_indexes: String,
+    succeeded: usize,
     /// How many pods run.
     ready: usize,
     conditions: Vec<Condition>,
@@ -60,22 +60,13 @@ struct Condition {
     #[serde(rename = "type")]
     kind: String,
     status: String,
-    #[serde(default)]
-    message: String,
 }
 
 impl Status {
-    /// Returns the condition of a Job that has ended.
-    fn over(&self) -> Option<&Condition> {
-        self.condition(&["Complete", "Failed"])
-    }
-
-    /// Returns the first condition of these kinds that holds.
-    fn condition(&self, kinds: &[&str]) -> Option<&Condition> {
-        let holds = |condition: &&Condition| {
-            kinds.contains(&condition.kind.as_str()) && condition.status == "True"
-        };
-        self.conditions.iter().find(holds)
+    /// Whether one of these conditions holds.
+    fn is(&self, kinds: &[&str]) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.any(|it| kinds.contains(&it.kind.as_str()) && it.status == "True")
     }
 }
 
@@ -100,7 +91,7 @@ impl K8s {
     }
 
     /// Returns the Job, or `None` if the cluster has none of this name.
-    fn status(&self, name: &str) -> Result<Option<Status>, Fault> {
+    fn status(&self, name: &str) -> Result<Option<Status>, Error> {
         let arguments = ["get", "job", name, "--ignore-not-found", "-o", "json"];
         let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
         let unknown = answer.refused("the answer is unknown");
@@ -113,7 +104,7 @@ impl K8s {
     }
 
     /// Returns why the first pod waits that says it.
-    fn pending(&self, job: &str) -> Result<String, Fault> {
+    fn pending(&self, job: &str) -> Result<String, Error> {
         let of_job = format!("job-name={job}");
         let columns = format!("jsonpath={PENDING}");
         let arguments = ["get", "pods", "-l", &of_job, WAITING, "-o", &columns];
@@ -126,10 +117,10 @@ impl K8s {
 }
 
 impl Engine for K8s {
-    fn manifest(&self, submission: &Submission) -> String {
-        let size = submission.items.len();
+    fn manifest(&self, round: &Round) -> String {
+        let size = round.items.len();
         let Container { image, claim } = &self.container;
-        let words = self.cluster.words.with_list(submission);
+        let words = self.cluster.words.with_list(round);
         // Kubernetes replaces $(NAME) by variables, and $$ by $.
         let command: Vec<_> = words.iter().map(|word| word.replace('$', "$$")).collect();
         let cpu = json!({ "cpu": self.cluster.cpus.to_string() });
@@ -155,7 +146,7 @@ impl Engine for K8s {
         let job = json!({
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "metadata": { "name": name(&submission.name) },
+            "metadata": { "name": name(&round.name) },
             "spec": {
                 "completionMode": "Indexed",
                 "completions": size,
@@ -177,98 +168,71 @@ impl Engine for K8s {
         CAPACITY
     }
 
-    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
-        let manifest = self.manifest(submission);
+    fn submit(&mut self, round: &Round) -> Result<(), Error> {
+        let manifest = self.manifest(round);
+        let arguments = ["apply", "-f", "-"];
         let answer = self
             .cluster
             .commands
-            .call("kubectl", &["apply", "-f", "-"], &manifest)?;
-        answer.success()?;
-        Ok(name(&submission.name))
+            .call("kubectl", &arguments, &manifest)?;
+        answer.check()
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
-        let name = name(submission);
-        let status = self.status(&name)?;
-        let living = status.filter(|status| status.over().is_none());
-        Ok(living.map(|_| name))
+    fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error> {
+        let mut alive = Vec::new();
+        for round in rounds {
+            let status = self.status(&name(&round.name))?;
+            if let Some(status) = status.filter(|status| !status.is(&["Complete", "Failed"])) {
+                alive.push(Alive {
+                    name: round.name.clone(),
+                    running: status.ready,
+                    waiting: round
+                        .items
+                        .len()
+                        .saturating_sub(status.succeeded + status.ready),
+                });
+            }
+        }
+        Ok(alive)
     }
 
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
-        let Some(status) = self.status(&job.id)? else {
-            return Ok(job.lost("the cluster does not know the Job"));
-        };
-        let over = status.over();
-        let items = job.submission.items.iter().enumerate();
-        let ended = items.filter_map(|(index, item)| {
-            let (code, text) = if contains(&status.completed_indexes, index) {
-                (Some(0), String::new())
-            } else if contains(&status.failed_indexes, index) {
-                let text = format!("Kubernetes says that the index has failed; {SILENT}");
-                (None, text)
-            } else {
-                (None, over?.message.clone())
-            };
-            let item = item.clone();
-            Some(Ended { item, code, text })
-        });
-        Ok(ended.collect())
+    fn reason(&mut self, round: &Round) -> Result<String, Error> {
+        let name = name(&round.name);
+        let status = self.status(&name)?.unwrap_or_default();
+        if status.is(&["Suspended"]) {
+            let patch = [
+                "patch",
+                "job",
+                &name,
+                "--patch",
+                r#"{"spec":{"suspend":false}}"#,
+            ];
+            let resume = line(&[&["kubectl"], &patch[..]].concat());
+            return Ok(format!("the Job is suspended: `{resume}` resumes it"));
+        }
+        self.pending(&name)
     }
 
-    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
-        let Some(status) = self.status(&job.id)? else {
-            return Ok(Queue::default());
-        };
-        let living = |index: &usize| {
-            let ended = [&status.completed_indexes, &status.failed_indexes];
-            !ended.iter().any(|indexes| contains(indexes, *index))
-        };
-        let all = 0..job.submission.items.len();
-        let waiting = all.filter(living).count().saturating_sub(status.ready);
-        let reason = match status.condition(&["Suspended"]) {
-            Some(_) => "the Job is suspended".to_owned(),
-            None => self.pending(&job.id)?,
-        };
-        Ok(Queue {
-            running: status.ready,
-            waiting,
-            reason: reason + &more(&["kubectl", "describe", "job", &job.id]),
-        })
-    }
-
-    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
-        let arguments = [
-            "delete",
-            "job",
-            &job.id,
-            "--ignore-not-found",
-            "--wait=false",
-        ];
+    fn cancel(&mut self, round: &Round) -> Result<(), Error> {
+        let name = name(&round.name);
+        let arguments = ["delete", "job", &name, "--ignore-not-found", "--wait=false"];
         let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
-        answer.check()?;
-        Ok(())
+        answer.check()
+    }
+
+    fn details(&self, round: &Round) -> Option<String> {
+        Some(line(&["kubectl", "describe", "job", &name(&round.name)]))
     }
 }
 
-/// Returns the name of the Job: small letters, digits and hyphens. The end of a submission's name
-/// tells it from others.
-fn name(submission: &str) -> String {
+/// Returns the name of the Job: small letters, digits and hyphens. The end of a round's name tells it
+/// from others.
+fn name(round: &str) -> String {
     let allowed = |c: char| match c.to_ascii_lowercase() {
         c @ ('a'..='z' | '0'..='9') => c,
         _ => '-',
     };
-    let name: String = submission.chars().map(allowed).collect();
+    let name: String = round.chars().map(allowed).collect();
     let start = name.len().saturating_sub(LONGEST);
     name[start..].trim_matches('-').to_owned()
-}
-
-/// Whether an index is in a text such as `1,3-5,7`.
-fn contains(indexes: &str, index: usize) -> bool {
-    indexes.split(',').any(|part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        match (first.parse::<usize>(), last.parse::<usize>()) {
-            (Ok(first), Ok(last)) => (first..=last).contains(&index),
-            _ => false,
-        }
-    })
 }

@@ -2,7 +2,7 @@
 //!
 //! Each piece may use the whole machine: programs of Tidegate share it through their table.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::env;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -12,8 +12,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::words::line;
-use super::{Ended, Engine, Fault, Job, Launch, Submission};
+use super::{Alive, Engine, Launch, Round};
+use crate::files::{host, now};
+use crate::folder::{self, Failed};
 use crate::name::Name;
+use crate::{Error, Retry};
 
 /// The variable by which a program of Tidegate learns how many workers it has.
 const WORKERS: &str = "TIDEGATE_WORKERS";
@@ -28,15 +31,14 @@ pub struct Local {
     launch: Launch,
     /// How many pieces run at once.
     places: usize,
-    /// What waits for a place, with its job.
+    /// What waits for a place, with the name of its round.
     waiting: VecDeque<(String, Name)>,
     running: Vec<Piece>,
-    /// What has ended in each job, and was not returned yet.
-    ended: BTreeMap<String, Vec<Ended>>,
 }
 
 struct Piece {
-    job: String,
+    /// The name of its round.
+    round: String,
     item: Name,
     process: Child,
     last_line: Receiver<String>,
@@ -50,7 +52,6 @@ impl Local {
             launch,
             waiting: VecDeque::new(),
             running: Vec::new(),
-            ended: BTreeMap::new(),
         }
     }
 
@@ -68,7 +69,7 @@ impl Local {
     }
 
     /// Starts a piece. It ends with the thread that calls this, which must be the main thread.
-    fn start(&self, job: String, item: Name) -> std::io::Result<Piece> {
+    fn start(&self, round: String, item: Name) -> std::io::Result<Piece> {
         let words = self.words(&item);
         let mut process = Command::new(&words[0])
             .args(&words[1..])
@@ -81,7 +82,7 @@ impl Local {
         let stderr = process.stderr.take().expect("standard error is a pipe");
         let last_line = last_line(stderr);
         Ok(Piece {
-            job,
+            round,
             item,
             process,
             last_line,
@@ -97,8 +98,11 @@ impl Local {
                 Ok(Some(status)) => {
                     let piece = self.running.swap_remove(at);
                     let last_line = piece.last_line.recv_timeout(PATIENCE);
-                    let text = describe(status, last_line.unwrap_or_default());
-                    self.end(piece.job, piece.item, status.code(), text);
+                    if !status.success() {
+                        let text = describe(status, last_line.unwrap_or_default());
+                        let retry = Retry::after(status.code());
+                        self.note(&piece.item, piece.process.id(), retry, text);
+                    }
                 }
                 _ => at += 1,
             }
@@ -106,61 +110,65 @@ impl Local {
         before - self.running.len()
     }
 
-    fn end(&mut self, job: String, item: Name, code: Option<i32>, text: String) {
-        let ended = Ended { item, code, text };
-        self.ended.entry(job).or_default().push(ended);
+    /// Adds a failed attempt to the item's log, unless the piece has done so.
+    fn note(&self, item: &Name, pid: u32, retry: Retry, text: String) {
+        let failed = Failed {
+            host: host(),
+            pid,
+            at: now(),
+            retry,
+            text,
+        };
+        let out = &self.launch.out;
+        let noted = folder::failures(out, item).unwrap_or_default();
+        if noted
+            .last()
+            .is_none_or(|last| (&last.host, last.pid) != (&failed.host, pid))
+        {
+            // If the disk is full, `run` says that the piece has left no message.
+            let _ = folder::note(out, item, &failed);
+        }
     }
 }
 
 impl Engine for Local {
-    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
-        let job = &submission.name;
-        let items = submission.items.iter();
+    fn submit(&mut self, round: &Round) -> Result<(), Error> {
+        let items = round.items.iter();
         self.waiting
-            .extend(items.map(|item| (job.clone(), item.clone())));
-        self.ended.insert(job.clone(), Vec::new());
-        Ok(job.clone())
+            .extend(items.map(|item| (round.name.clone(), item.clone())));
+        Ok(())
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
-        let known = self.ended.contains_key(submission);
-        Ok(known.then(|| submission.to_owned()))
+    /// Pieces of another `run` have ended with it, or are its own.
+    fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error> {
+        let alive = rounds.iter().map(|round| Alive {
+            name: round.name.clone(),
+            running: self
+                .running
+                .iter()
+                .filter(|it| it.round == round.name)
+                .count(),
+            waiting: self.waiting.iter().filter(|it| it.0 == round.name).count(),
+        });
+        Ok(alive
+            .filter(|alive| alive.running + alive.waiting > 0)
+            .collect())
     }
 
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
-        let has_more = self.waiting.iter().any(|(other, _)| *other == job.id)
-            || self.running.iter().any(|piece| piece.job == job.id);
-        let ended = if has_more {
-            self.ended.get_mut(&job.id).map(std::mem::take)
-        } else {
-            self.ended.remove(&job.id)
-        };
-        if let Some(ended) = ended {
-            return Ok(ended);
-        }
-        // Pieces of another `run` have ended with it, or are its own.
-        let gone = |item: &Name| Ended {
-            item: item.clone(),
-            code: None,
-            text: String::new(),
-        };
-        Ok(job.submission.items.iter().map(gone).collect())
-    }
-
-    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
-        self.waiting.retain(|(other, _)| *other != job.id);
+    fn cancel(&mut self, round: &Round) -> Result<(), Error> {
+        self.waiting.retain(|(other, _)| *other != round.name);
         for piece in &mut self.running {
-            if piece.job == job.id {
+            if piece.round == round.name {
                 let _ = (piece.process.kill(), piece.process.wait());
             }
         }
         Ok(())
     }
 
-    fn manifest(&self, submission: &Submission) -> String {
+    fn manifest(&self, round: &Round) -> String {
         let assignment = |(name, value)| format!("{name}={value} ");
         let variables = self.variables().map(assignment).unwrap_or_default();
-        let items = submission.items.iter();
+        let items = round.items.iter();
         let lines = items.map(|item| format!("{variables}{}\n", line(&self.words(item))));
         lines.collect()
     }
@@ -168,12 +176,15 @@ impl Engine for Local {
     fn attend(&mut self) -> bool {
         let ended = self.reap();
         while self.running.len() < self.places {
-            let Some((job, item)) = self.waiting.pop_front() else {
+            let Some((round, item)) = self.waiting.pop_front() else {
                 return ended > 0;
             };
-            match self.start(job.clone(), item.clone()) {
+            match self.start(round, item.clone()) {
                 Ok(piece) => self.running.push(piece),
-                Err(error) => self.end(job, item, None, format!("cannot be started: {error}")),
+                Err(error) => {
+                    let text = format!("cannot be started: {error}");
+                    self.note(&item, 0, Retry::Perhaps, text);
+                }
             }
         }
         false

@@ -3,13 +3,13 @@
 use std::env;
 
 use crate::Error;
-use crate::engine::call::Commands;
-use crate::engine::cluster::{Cluster, SILENT, more};
+use crate::engine::call::{Answer, Commands};
+use crate::engine::cluster::Cluster;
 use crate::engine::words::line;
-use crate::engine::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
-use crate::name::Name;
+use crate::engine::{Alive, Engine, Launch, Round};
 
-/// The states of elements whose pieces have ended. `squeue` lists them for some minutes.
+/// The states of elements whose pieces have ended. `squeue` lists them for some minutes. In any other,
+/// such as CONFIGURING or SUSPENDED, a piece lives.
 const ENDED: [&str; 13] = [
     "BOOT_FAIL",
     "CANCELLED",
@@ -29,77 +29,81 @@ const ENDED: [&str; 13] = [
 /// How many elements an array may have, unless the cluster's `MaxArraySize` is below its default.
 const CAPACITY: usize = 1000;
 
-/// What `squeue` shows of an element.
-const COLUMNS: &str = "JobArrayID:40,State:20,exit_code:12,Reason:200";
-
-const UNLISTED: &str = "squeue does not list it";
-
-/// What `squeue` shows of an element. One that it does not list has ended.
-#[derive(Clone, Default)]
-struct Element {
-    /// Empty if it is not listed.
-    state: String,
-    /// The exit code, or 0 after a signal, or if Slurm made up the end.
-    code: i32,
-    /// Why it waits, or has ended, or empty if Slurm gives no reason.
-    reason: String,
-}
-
-/// Gives pieces to Slurm. The partition, account and time limit come from the variables of
+/// Gives pieces to Slurm. The partition, account, cluster and time limit come from the variables of
 /// `sbatch`, such as `SBATCH_PARTITION`.
 pub struct Slurm {
     cluster: Cluster,
     /// How many elements an array may have.
     capacity: usize,
+    /// The option that names the cluster, if it is not this one.
+    on: Vec<String>,
+}
+
+/// An element that has not ended.
+struct Element {
+    /// The name of its job.
+    name: String,
+    state: String,
+    /// Why it waits, or `None`.
+    reason: String,
 }
 
 impl Slurm {
     pub const ADVICE: &str = "run this on a machine that submits to the cluster";
 
     pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
+        Self::of_cluster(launch, env::var("SBATCH_CLUSTERS").ok(), commands)
+    }
+
+    /// `name` is that of the cluster, if it is not this one.
+    pub fn of_cluster(
+        launch: &Launch,
+        name: Option<String>,
+        commands: Commands,
+    ) -> Result<Self, Error> {
+        let on = name.map(|name| vec!["-M".to_owned(), name]);
         Ok(Self {
             cluster: Cluster::new(launch, "SLURM_ARRAY_TASK_ID", commands)?,
             capacity: CAPACITY,
+            on: on.unwrap_or_default(),
         })
     }
 
-    /// Returns the elements of the job, or `None` if Slurm does not know it. The number alone may
-    /// be that of another job, because Slurm uses numbers again.
-    fn elements(&self, job: &Job) -> Result<Option<Vec<Element>>, Fault> {
-        let (id, cluster) = split(&job.id);
-        let mut arguments = on(cluster);
-        let name = &job.submission.name;
-        arguments.extend([
-            "-r", "-a", "-h", "-t", "all", "-j", id, "-n", name, "-O", COLUMNS,
-        ]);
-        let answer = self.cluster.commands.call("squeue", &arguments, "")?;
-        if answer.err.contains("Invalid job id specified") {
-            return Ok(None);
-        }
-        let mut elements = vec![Element::default(); job.submission.items.len()];
-        for line in answer.success()?.lines() {
-            let words: Vec<_> = line.split_whitespace().collect();
-            if let [element, state, code, reason @ ..] = &words[..]
-                && let Some(number) = element.strip_prefix(&format!("{id}_"))
-                && let Ok(number) = number.parse::<usize>()
-                && let Some(known) = elements.get_mut(number)
-            {
-                let reason = reason.join(" ");
-                *known = Element {
-                    state: (*state).to_owned(),
-                    code: exit_code(code),
-                    reason: if reason == "None" { "" } else { &reason }.to_owned(),
-                };
-            }
-        }
-        Ok(Some(elements))
+    fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Error> {
+        let on = self.on.iter().map(String::as_str);
+        let arguments: Vec<_> = on.chain(arguments.iter().copied()).collect();
+        self.cluster.commands.call(program, &arguments, input)
+    }
+
+    /// Returns the elements of the rounds that have not ended.
+    fn elements(&self, rounds: &[&Round]) -> Result<Vec<Element>, Error> {
+        let names: Vec<_> = rounds.iter().map(|round| round.name.as_str()).collect();
+        let names = names.join(",");
+        // `-t` compares states exactly: one that is CONFIGURING is not RUNNING.
+        let arguments = [
+            "-r", "-a", "-h", "-t", "all", "-n", &names, "-o", "%j %T %r",
+        ];
+        let out = self.call("squeue", &arguments, "")?.success()?;
+        let elements = out.lines().filter_map(|line| {
+            let mut words = line.trim().splitn(3, ' ');
+            let mut word = || words.next().map(str::to_owned);
+            let (name, state, reason) = (word()?, word()?, word().unwrap_or_default());
+            // Of several clusters, each begins with a line that names it.
+            let is_ours = rounds.iter().any(|round| round.name == name);
+            (is_ours && !ENDED.contains(&state.as_str())).then_some(Element {
+                name,
+                state,
+                reason,
+            })
+        });
+        Ok(elements.collect())
     }
 }
 
 impl Engine for Slurm {
-    fn manifest(&self, submission: &Submission) -> String {
-        let (array, cpus) = (array(submission), self.cluster.cpus);
-        let exec = line(&self.cluster.words.with_list(submission));
+    fn manifest(&self, round: &Round) -> String {
+        let (array, cpus) = (array(round), self.cluster.cpus);
+        let exec = line(&self.cluster.words.with_list(round));
         format!(
             "#!/bin/sh
 #SBATCH {array}
@@ -115,157 +119,72 @@ exec {exec}
         self.capacity
     }
 
-    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
-        let script = self.manifest(submission);
+    fn submit(&mut self, round: &Round) -> Result<(), Error> {
+        let script = self.manifest(round);
         // In the script, these would not win against variables such as `SBATCH_ARRAY_INX`.
-        let name = format!("--job-name={}", submission.name);
-        let array = array(submission);
-        let arguments = ["--parsable", &name, &array];
-        let answer = self.cluster.commands.call("sbatch", &arguments, &script)?;
+        let name = format!("--job-name={}", round.name);
+        let array = array(round);
+        let answer = self.call("sbatch", &[&name, &array], &script)?;
         if answer.err.contains("Invalid job array specification") {
-            self.capacity = (submission.items.len() / 2).max(1);
+            self.capacity = (round.items.len() / 2).max(1);
         }
         if answer.err.contains("DOS line breaks") {
             let text = "a path has a line break of DOS, which sbatch rejects: choose another --dir";
-            return Err(Error::never(text).into());
+            return Err(Error::never(text));
         }
-        let unknown = answer.refused("the answer has no number of a job");
-        let out = answer.success()?;
-        let id = out.trim();
-        let (number, _) = split(id);
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        Ok(is_number.then(|| id.to_owned()).ok_or(unknown)?)
+        answer.check()
     }
 
-    /// A job that has ended does not count: Slurm may keep a failed one of a submission that it has
-    /// refused.
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
-        let clusters = env::var("SBATCH_CLUSTERS").ok();
-        let mut arguments = on(clusters.as_deref());
-        // `-t` compares states exactly: one that is CONFIGURING is not RUNNING. With `-h`, newer
-        // releases would not name the cluster.
-        arguments.extend(["-a", "-t", "all", "-n", submission, "-o", "%F %T"]);
-        let out = self
-            .cluster
-            .commands
-            .call("squeue", &arguments, "")?
-            .success()?;
-        let mut cluster = None;
-        for words in out.lines().filter_map(|line| line.trim().split_once(' ')) {
-            match (words, cluster) {
-                (("CLUSTER:", name), _) => cluster = Some(name),
-                // The header.
-                ((_, "STATE"), _) => {}
-                ((_, state), _) if ENDED.contains(&state) => {}
-                ((id, _), Some(cluster)) => return Ok(Some(format!("{id};{cluster}"))),
-                ((id, _), None) => return Ok(Some(id.to_owned())),
+    fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error> {
+        let elements = self.elements(rounds)?;
+        let alive = rounds.iter().map(|round| {
+            let ours = elements.iter().filter(|element| element.name == round.name);
+            let (running, waiting): (Vec<_>, Vec<_>) =
+                ours.partition(|element| element.state == "RUNNING");
+            Alive {
+                name: round.name.clone(),
+                running: running.len(),
+                waiting: waiting.len(),
             }
-        }
-        Ok(None)
-    }
-
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
-        let Some(elements) = self.elements(job)? else {
-            return Ok(job.lost(UNLISTED));
-        };
-        let items = job.submission.items.iter().zip(elements);
-        Ok(items
-            .filter_map(|(item, element)| element.ended(item.clone()))
+        });
+        Ok(alive
+            .filter(|alive| alive.running + alive.waiting > 0)
             .collect())
     }
 
-    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
-        let mut queue = Queue::default();
-        for element in self.elements(job)?.unwrap_or_default() {
-            match element.state.as_str() {
-                "RUNNING" => queue.running += 1,
-                state if state.is_empty() || ENDED.contains(&state) => {}
-                _ => {
-                    queue.waiting += 1;
-                    // One that is CONFIGURING or SUSPENDED has no other reason.
-                    queue.reason = if element.reason.is_empty() {
-                        element.state
-                    } else {
-                        element.reason
-                    };
-                }
+    fn reason(&mut self, round: &Round) -> Result<String, Error> {
+        let mut elements = self.elements(&[round])?.into_iter();
+        let waiting = elements.find(|element| element.state != "RUNNING");
+        Ok(waiting.map_or_else(String::new, |element| {
+            // One that is CONFIGURING or SUSPENDED has no other reason.
+            let reason = match element.reason.as_str() {
+                "None" | "" => element.state,
+                _ => element.reason,
+            };
+            if reason.contains("Held") {
+                let release = line(&["scontrol", "release", &format!("jobname={}", round.name)]);
+                return format!("{reason}: `{release}` releases them");
             }
-        }
-        let (id, cluster) = split(&job.id);
-        let show = [&["scontrol"], &on(cluster)[..], &["show", "job", id]].concat();
-        queue.reason += &more(&show);
-        Ok(queue)
+            reason
+        }))
     }
 
-    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
-        let (id, cluster) = split(&job.id);
-        let name = format!("--name={}", job.submission.name);
-        let mut arguments = on(cluster);
-        arguments.extend([&name, id]);
-        let answer = self.cluster.commands.call("scancel", &arguments, "")?;
-        let is_gone = |text| answer.err.contains(text);
-        if !is_gone("Invalid job id specified") && !is_gone("already completing or completed") {
-            answer.check()?;
-        }
-        Ok(())
+    fn cancel(&mut self, round: &Round) -> Result<(), Error> {
+        let name = format!("--name={}", round.name);
+        self.call("scancel", &[&name], "")?.check()
+    }
+
+    fn details(&self, round: &Round) -> Option<String> {
+        let name = format!("--name={}", round.name);
+        let on = self.on.iter().map(String::as_str);
+        let words = ["squeue"].into_iter().chain(on);
+        let words: Vec<_> = words.chain([&name, "--states=all", "--long"]).collect();
+        Some(line(&words))
     }
 }
 
 /// Returns the option that makes an element for each item.
-fn array(submission: &Submission) -> String {
-    let last = submission.items.len().saturating_sub(1);
+fn array(round: &Round) -> String {
+    let last = round.items.len().saturating_sub(1);
     format!("--array=0-{last}")
-}
-
-/// Splits what `sbatch` calls a job: its number, and, after a semicolon, its cluster, if
-/// `SBATCH_CLUSTERS` names any.
-fn split(id: &str) -> (&str, Option<&str>) {
-    match id.split_once(';') {
-        Some((number, cluster)) => (number, Some(cluster)),
-        None => (id, None),
-    }
-}
-
-/// Returns the option that names clusters.
-fn on(clusters: Option<&str>) -> Vec<&str> {
-    clusters.map_or_else(Vec::new, |clusters| vec!["-M", clusters])
-}
-
-/// Returns the exit code in a `code:signal`, as `squeue` has printed since 23.02, or in the status
-/// of the kernel, as before.
-fn exit_code(text: &str) -> i32 {
-    match text.split_once(':') {
-        Some((code, _)) => code.parse().unwrap_or(0),
-        None => text.parse().map_or(0, |status: i32| status / 256),
-    }
-}
-
-impl Element {
-    /// Returns how the element has ended, if it has.
-    fn ended(&self, item: Name) -> Option<Ended> {
-        let (code, text) = match self.state.as_str() {
-            "" => (None, UNLISTED.to_owned()),
-            "COMPLETED" => (Some(0), String::new()),
-            state if ENDED.contains(&state) => self.failed(),
-            _ => return None,
-        };
-        Some(Ended { item, code, text })
-    }
-
-    /// Returns the exit code, if there is one, and what Slurm says.
-    fn failed(&self) -> (Option<i32>, String) {
-        let Self { state, reason, .. } = self;
-        let why = if reason.is_empty() {
-            String::new()
-        } else {
-            format!(" ({reason})")
-        };
-        match self.code {
-            code @ 1.. => {
-                let text = format!("Slurm says {state} with code {code}{why}");
-                (Some(code), text + "; the piece has left no message")
-            }
-            _ => (None, format!("Slurm says {state}{why}; {SILENT}")),
-        }
-    }
 }

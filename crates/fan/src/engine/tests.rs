@@ -15,22 +15,13 @@ use super::hq::Hq;
 use super::k8s::{Container, K8s};
 use super::options::Claim;
 use super::slurm::Slurm;
-use super::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
-use crate::name::Name;
-use crate::{Error, Retry};
+use super::{Alive, Engine, Launch, Round};
+use crate::Retry;
 
 const FAKES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake");
 /// Long enough for a busy machine. Only what hangs takes so long.
 const LIMIT: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(700);
-
-impl Fault {
-    fn error(self) -> Error {
-        match self {
-            Self::Silent(error) | Self::Refused(error) => error,
-        }
-    }
-}
 
 /// A folder with fake commands, and one for the results, whose path must be quoted.
 struct Fake {
@@ -62,12 +53,16 @@ impl Fake {
         }
     }
 
-    fn engine(&self, limit: Duration) -> Box<dyn Engine> {
-        let commands = Commands {
+    fn commands(&self, limit: Duration) -> Commands {
+        Commands {
             folder: self.folder.path().to_owned(),
             limit,
             advice: "",
-        };
+        }
+    }
+
+    fn engine(&self, limit: Duration) -> Box<dyn Engine> {
+        let commands = self.commands(limit);
         let launch = &self.launch;
         match self.kind {
             "hq" => Box::new(Hq::new(launch, commands).unwrap()),
@@ -98,34 +93,27 @@ impl Fake {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn submission(&self, name: &str) -> Submission {
+    fn round(&self, name: &str) -> Round {
         let names = ["0", "1", "2.0", "2.7"];
         let entries = names.map(|name| format!(r#"{{"plan":"abc","item":"{name}"}}"#));
         let list = self.launch.out.join(format!("{name}.json"));
         fs::write(&list, format!("[\n{}\n]\n", entries.join(",\n"))).unwrap();
-        Submission {
+        Round {
             name: name.to_owned(),
             list,
             items: names.map(|name| name.parse().unwrap()).into(),
         }
     }
 
-    fn job(&self, id: &str, submission: Submission) -> Job {
-        Job {
-            id: id.to_owned(),
-            submission,
-        }
-    }
-
     /// Submits four pieces with a fault.
-    fn start(&self, fault: &str) -> (Box<dyn Engine>, Job) {
+    fn start(&self, fault: &str) -> (Box<dyn Engine>, Round) {
         if !fault.is_empty() {
             self.fault(fault, "");
         }
         let mut engine = self.engine(LIMIT);
-        let submission = self.submission("first");
-        let id = engine.submit(&submission).unwrap();
-        (engine, self.job(&id, submission))
+        let round = self.round("first");
+        engine.submit(&round).unwrap();
+        (engine, round)
     }
 
     /// What a piece calls its item: the entry's, or its place in the list.
@@ -145,19 +133,20 @@ fn container(mounted: &Path) -> Container {
 }
 
 /// Waits until all pieces have ended.
-fn all_ended(engine: &mut dyn Engine, job: &Job) -> Vec<Ended> {
-    let mut ended = Vec::new();
-    eventually("the end of all pieces", || {
-        ended = engine.ended(job).unwrap();
-        ended.len() == job.submission.items.len()
-    });
-    let items: Vec<Name> = ended.iter().map(|ended| ended.item.clone()).collect();
-    assert_eq!(items, job.submission.items);
-    ended
+fn wait_for_end(engine: &mut dyn Engine, round: &Round) {
+    eventually("the end of all pieces", || !lives(engine, round));
 }
 
-fn codes(ended: &[Ended]) -> Vec<Option<i32>> {
-    ended.iter().map(|ended| ended.code).collect()
+fn lives(engine: &mut dyn Engine, round: &Round) -> bool {
+    !engine.alive(&[round]).unwrap().is_empty()
+}
+
+fn alive(round: &Round, running: usize, waiting: usize) -> Alive {
+    Alive {
+        name: round.name.clone(),
+        running,
+        waiting,
+    }
 }
 
 /// Runs a test for each engine.
@@ -171,23 +160,21 @@ macro_rules! for_each_engine {
 
 for_each_engine!(
     pieces_run_and_end,
-    a_failure_is_told,
-    running_pieces_have_not_ended,
-    a_hanging_submit_is_killed_and_its_job_found,
+    failed_pieces_have_ended,
+    running_pieces_are_alive,
+    a_hanging_submit_is_killed_and_its_round_lives,
     pieces_run_twice,
     a_lost_worker,
     an_engine_that_lies,
-    killed_pieces_have_failed,
-    a_forgotten_job_has_ended,
+    a_forgotten_round_has_ended,
     an_engine_that_does_not_answer,
     waiting_pieces_have_a_reason,
-    cancel_ends_the_pieces,
+    cancel_ends_the_pieces_of_one_round,
 );
 
 fn pieces_run_and_end(fake: &Fake) {
-    let (mut engine, job) = fake.start("");
-    let ended = all_ended(&mut *engine, &job);
-    assert_eq!(codes(&ended), [Some(0); 4]);
+    let (mut engine, round) = fake.start("");
+    wait_for_end(&mut *engine, &round);
     let out = fake.launch.out.display();
     let list = format!("[--list][{out}/first.json]");
     let item = match fake.kind {
@@ -201,74 +188,66 @@ fn pieces_run_and_end(fake: &Fake) {
     let mut ran = fake.lines("ran");
     ran.sort();
     assert_eq!(ran, fake.called().map(|name| format!("{name} {words}")));
-    assert_eq!(engine.find("first").unwrap(), None);
 }
 
-fn a_failure_is_told(fake: &Fake) {
+fn failed_pieces_have_ended(fake: &Fake) {
     let bad = fake.called()[3];
     fake.tell(&format!("code.{bad}"), "2");
-    let (mut engine, job) = fake.start("");
-    let ended = all_ended(&mut *engine, &job);
-    let code = (fake.kind == "slurm").then_some(2);
-    assert_eq!(codes(&ended), [Some(0), Some(0), Some(0), code]);
-    let text = match fake.kind {
-        "hq" => r#"Error: no luck with "2.7""#,
-        "slurm" => "Slurm says FAILED with code 2 (NonZeroExitCode); the piece has left no message",
-        _ => {
-            "Kubernetes says that the index has failed; the piece has left no message, so it may have been killed"
-        }
-    };
-    assert_eq!(ended[3].text, text);
-}
-
-fn running_pieces_have_not_ended(fake: &Fake) {
+    let (mut engine, round) = fake.start("");
+    wait_for_end(&mut *engine, &round);
+    assert_eq!(fake.lines("done").len(), 3);
+    // Only its death can end a piece that is held.
     fake.tell("hold", "");
-    let (mut engine, job) = fake.start("");
-    eventually("the start", || fake.lines("ran").len() == 4);
-    assert!(engine.ended(&job).unwrap().is_empty());
-    assert_eq!(engine.find("first").unwrap().as_ref(), Some(&job.id));
-    assert_eq!(engine.queue(&job).unwrap().running, 4);
-    assert_eq!(engine.find("second").unwrap(), None);
-    fake.release();
-    all_ended(&mut *engine, &job);
+    fake.fault("kill", "");
+    let round = fake.round("second");
+    engine.submit(&round).unwrap();
+    wait_for_end(&mut *engine, &round);
 }
 
-fn a_hanging_submit_is_killed_and_its_job_found(fake: &Fake) {
+fn running_pieces_are_alive(fake: &Fake) {
+    fake.tell("hold", "");
+    let (mut engine, first) = fake.start("");
+    let second = fake.round("second");
+    engine.submit(&second).unwrap();
+    eventually("the start", || fake.lines("ran").len() == 8);
+    let unknown = fake.round("third");
+    let all = engine.alive(&[&first, &second, &unknown]).unwrap();
+    assert_eq!(all, [alive(&first, 4, 0), alive(&second, 4, 0)]);
+    assert_eq!(engine.alive(&[&second]).unwrap(), [alive(&second, 4, 0)]);
+    fake.release();
+    wait_for_end(&mut *engine, &first);
+}
+
+fn a_hanging_submit_is_killed_and_its_round_lives(fake: &Fake) {
     fake.fault("hang", "");
     fake.tell("hold", "");
-    let mut engine = fake.engine(SHORT);
-    let submission = fake.submission("first");
-    let error = engine.submit(&submission).unwrap_err().error().to_string();
+    let round = fake.round("first");
+    let error = fake.engine(SHORT).submit(&round).unwrap_err().to_string();
     let command = match fake.kind {
         "hq" => "hq submit",
         "slurm" => "sbatch",
         _ => "kubectl apply",
     };
     assert_eq!(error, format!("{command} has not answered within 0.7 s"));
-    let mut engine = fake.engine(LIMIT);
-    let mut id = None;
-    // A busy machine may have killed the command before it has started the job.
+    // A busy machine may have killed the command before it has started the pieces.
     if fake.folder.path().join("fault.hang").exists() {
         return;
     }
-    eventually("the job", || {
-        id = engine.find("first").unwrap();
-        id.is_some()
-    });
+    let mut engine = fake.engine(LIMIT);
+    eventually("the round", || lives(&mut *engine, &round));
     fake.release();
-    let job = fake.job(&id.unwrap(), submission);
-    all_ended(&mut *engine, &job);
+    wait_for_end(&mut *engine, &round);
 }
 
 fn pieces_run_twice(fake: &Fake) {
-    let (mut engine, job) = fake.start("twice");
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
+    let (mut engine, round) = fake.start("twice");
+    wait_for_end(&mut *engine, &round);
     eventually("the other attempts", || fake.lines("done").len() == 8);
 }
 
 fn a_lost_worker(fake: &Fake) {
-    let (mut engine, job) = fake.start("lost");
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
+    let (mut engine, round) = fake.start("lost");
+    wait_for_end(&mut *engine, &round);
     eventually("the orphans and the retries", || {
         fake.lines("done").len() >= 8
     });
@@ -276,35 +255,25 @@ fn a_lost_worker(fake: &Fake) {
 
 fn an_engine_that_lies(fake: &Fake) {
     fake.tell("hold", "");
-    let (mut engine, job) = fake.start("lie");
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
+    let (mut engine, round) = fake.start("lie");
+    wait_for_end(&mut *engine, &round);
     assert!(fake.lines("done").is_empty());
-    engine.cancel(&job).unwrap();
+    fake.release();
 }
 
-fn killed_pieces_have_failed(fake: &Fake) {
-    // Only its death can end a piece that is held.
+fn a_forgotten_round_has_ended(fake: &Fake) {
     fake.tell("hold", "");
-    let (mut engine, job) = fake.start("kill");
-    let ended = all_ended(&mut *engine, &job);
-    assert!(ended.iter().all(|ended| ended.code != Some(0)));
-    assert!(ended.iter().all(|ended| !ended.text.is_empty()));
-}
-
-fn a_forgotten_job_has_ended(fake: &Fake) {
-    fake.tell("hold", "");
-    let (mut engine, job) = fake.start("");
+    let (mut engine, round) = fake.start("");
     fake.fault("forget", "");
-    let ended = all_ended(&mut *engine, &job);
-    assert_eq!(codes(&ended), [None; 4]);
+    assert!(!lives(&mut *engine, &round));
+    engine.cancel(&round).unwrap();
     fake.release();
 }
 
 fn an_engine_that_does_not_answer(fake: &Fake) {
-    let (mut engine, job) = fake.start("");
+    let (mut engine, round) = fake.start("");
     fake.fault("silent", "1");
-    let mut hasty = fake.engine(SHORT);
-    let error = hasty.ended(&job).unwrap_err().error();
+    let error = fake.engine(SHORT).alive(&[&round]).unwrap_err();
     assert_eq!(error.retry(), Retry::Elsewhere);
     let command = match fake.kind {
         "hq" => "hq job",
@@ -315,143 +284,90 @@ fn an_engine_that_does_not_answer(fake: &Fake) {
     assert_eq!(error.to_string(), text);
     // A busy machine may have killed the command before it has taken the fault.
     let _ = fs::remove_file(fake.folder.path().join("fault.silent"));
-    all_ended(&mut *engine, &job);
+    wait_for_end(&mut *engine, &round);
 }
 
 fn waiting_pieces_have_a_reason(fake: &Fake) {
     fake.fault("wait", "no node is idle");
-    let (mut engine, job) = fake.start("");
-    let id = &job.id;
-    let reason = match fake.kind {
-        "hq" => {
-            "no worker has 1 free processor: start one that has, or use fewer --cpus".to_owned()
-        }
-        "slurm" => format!("no node is idle (to see more: scontrol show job {id})"),
-        _ => format!("no node is idle (to see more: kubectl describe job {id})"),
+    let (mut engine, round) = fake.start("");
+    let (reason, details) = match fake.kind {
+        "hq" => (
+            "no worker has 1 free processor: start one that has, or use fewer --cpus",
+            "hq job list --all",
+        ),
+        "slurm" => ("no node is idle", "squeue --name=first --states=all --long"),
+        _ => ("no node is idle", "kubectl describe job first"),
     };
-    let (running, waiting) = (0, 4);
-    let queue = Queue {
-        running,
-        waiting,
-        reason,
-    };
-    assert_eq!(engine.queue(&job).unwrap(), queue);
-    assert!(engine.ended(&job).unwrap().is_empty());
-    engine.cancel(&job).unwrap();
-    assert_eq!(engine.queue(&job).unwrap().waiting, 0);
+    assert_eq!(engine.alive(&[&round]).unwrap(), [alive(&round, 0, 4)]);
+    assert_eq!(engine.reason(&round).unwrap(), reason);
+    assert_eq!(engine.details(&round).unwrap(), details);
+    engine.cancel(&round).unwrap();
+    assert!(!lives(&mut *engine, &round));
 }
 
-fn cancel_ends_the_pieces(fake: &Fake) {
+fn cancel_ends_the_pieces_of_one_round(fake: &Fake) {
     fake.tell("hold", "");
-    let (mut engine, job) = fake.start("");
-    eventually("the start", || fake.lines("ran").len() == 4);
-    engine.cancel(&job).unwrap();
-    let ended = all_ended(&mut *engine, &job);
-    assert_eq!(codes(&ended), [None; 4]);
+    let (mut engine, first) = fake.start("");
+    let second = fake.round("second");
+    engine.submit(&second).unwrap();
+    eventually("the start", || fake.lines("ran").len() == 8);
+    engine.cancel(&first).unwrap();
+    assert!(!lives(&mut *engine, &first));
+    assert!(lives(&mut *engine, &second));
     fake.release();
-    assert!(fake.lines("done").is_empty());
-    engine.cancel(&job).unwrap();
-}
-
-#[test]
-fn another_job_of_the_same_number_is_left_alone() {
-    another_job_is_left_alone(&Fake::new("hq"));
-    another_job_is_left_alone(&Fake::new("slurm"));
-}
-
-fn another_job_is_left_alone(fake: &Fake) {
-    let (_, lost) = fake.start("");
-    fake.fault("forget", "");
-    fake.tell("hold", "");
-    let mut engine = fake.engine(LIMIT);
-    let submission = fake.submission("second");
-    let id = engine.submit(&submission).unwrap();
-    assert_eq!(id, lost.id);
-    assert_eq!(codes(&engine.ended(&lost).unwrap()), [None; 4]);
-    engine.cancel(&lost).unwrap();
-    fake.release();
-    let job = fake.job(&id, submission);
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
+    wait_for_end(&mut *engine, &second);
+    assert_eq!(fake.lines("done").len(), 4);
+    engine.cancel(&first).unwrap();
 }
 
 #[test]
 fn hyperqueue_tells_that_it_has_no_worker() {
     let fake = Fake::new("hq");
     fake.fault("wait", "");
-    let (mut engine, job) = fake.start("");
-    let reason = engine.queue(&job).unwrap().reason;
+    let (mut engine, round) = fake.start("");
+    let reason = engine.reason(&round).unwrap();
     assert_eq!(reason, "no worker is connected: run `hq worker start`");
-}
-
-#[test]
-fn hyperqueue_tells_the_code_of_a_piece_without_a_message() {
-    let fake = Fake::new("hq");
-    fake.tell("hold", "");
-    let (mut engine, job) = fake.start("kill");
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(137); 4]);
-}
-
-#[test]
-fn slurm_tells_why_an_element_has_ended() {
-    let fake = Fake::new("slurm");
-    fake.tell("hold", "");
-    let (mut engine, job) = fake.start("kill");
-    let ended = all_ended(&mut *engine, &job);
-    assert_eq!(codes(&ended), [None; 4]);
-    let text = "Slurm says FAILED (JobLaunchFailure); the piece has left no message, so it may have been killed";
-    assert_eq!(ended[0].text, text);
-    engine.cancel(&job).unwrap();
-    let cancelled = &all_ended(&mut *engine, &job)[0].text;
-    assert!(
-        cancelled.starts_with("Slurm says CANCELLED; "),
-        "{cancelled}"
-    );
 }
 
 #[test]
 fn the_error_of_hyperqueue_is_one_line() {
     let fake = Fake::new("hq");
-    let mut submission = fake.submission("first");
-    submission.list = fake.launch.out.join("missing");
-    let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
+    let mut round = fake.round("first");
+    round.list = fake.launch.out.join("missing");
+    let error = fake.engine(LIMIT).submit(&round).unwrap_err();
     let text = "hq submit: No such file or directory (os error 2)";
     assert_eq!(error.to_string(), text);
 }
 
 #[test]
-fn slurm_tells_codes_as_before_23_02() {
-    let fake = Fake::new("slurm");
-    fake.fault("old", "");
-    fake.tell("code.1", "2");
-    let (mut engine, job) = fake.start("");
-    let ended = all_ended(&mut *engine, &job);
-    assert_eq!(codes(&ended), [Some(0), Some(2), Some(0), Some(0)]);
-}
-
-#[test]
-fn jobs_of_slurm_are_found_in_any_state() {
+fn rounds_of_slurm_live_in_any_state_that_is_no_end() {
     let fake = Fake::new("slurm");
     fake.fault("wait", "None");
-    let (mut engine, job) = fake.start("");
+    let (mut engine, round) = fake.start("");
     for state in ["CONFIGURING", "REQUEUE_HOLD", "SUSPENDED"] {
         fake.fault("state", state);
-        let found = engine.find("first").unwrap();
-        assert_eq!(found.as_ref(), Some(&job.id), "{state}");
-        let reason = engine.queue(&job).unwrap().reason;
-        assert!(reason.starts_with(&format!("{state} (")), "{reason}");
+        assert_eq!(engine.alive(&[&round]).unwrap(), [alive(&round, 0, 4)]);
+        assert_eq!(engine.reason(&round).unwrap(), state);
     }
     for state in ["COMPLETED", "LAUNCH_FAILED"] {
         fake.fault("state", state);
-        assert_eq!(engine.find("first").unwrap(), None, "{state}");
+        assert!(!lives(&mut *engine, &round), "{state}");
     }
 }
 
 #[test]
-fn elements_that_squeue_does_not_list_have_ended() {
+fn held_rounds_tell_how_to_go_on() {
     let fake = Fake::new("slurm");
-    fake.fault("short", "");
-    let (mut engine, job) = fake.start("");
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [None; 4]);
+    fake.fault("wait", "JobHeldAdmin");
+    let (mut engine, round) = fake.start("");
+    let text = "JobHeldAdmin: `scontrol release jobname=first` releases them";
+    assert_eq!(engine.reason(&round).unwrap(), text);
+    let fake = Fake::new("k8s");
+    fake.fault("wait", "");
+    fake.fault("suspend", "");
+    let (mut engine, round) = fake.start("");
+    let text = r#"the Job is suspended: `kubectl patch job first --patch '{"spec":{"suspend":false}}'` resumes it"#;
+    assert_eq!(engine.reason(&round).unwrap(), text);
 }
 
 #[test]
@@ -459,8 +375,7 @@ fn arrays_that_are_refused_are_halved() {
     let fake = Fake::new("slurm");
     fake.fault("small", "3");
     let mut engine = fake.engine(LIMIT);
-    let submission = fake.submission("first");
-    assert!(engine.submit(&submission).is_err());
+    assert!(engine.submit(&fake.round("first")).is_err());
     assert_eq!(engine.capacity(), 2);
 }
 
@@ -469,22 +384,24 @@ fn scripts_with_line_breaks_of_dos_are_never_taken() {
     let fake = Fake::new("slurm");
     let breaks = "Batch script contains DOS line breaks (\\r\\n)";
     fake.fault("refuse", breaks);
-    let submission = fake.submission("first");
-    let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
+    let round = fake.round("first");
+    let error = fake.engine(LIMIT).submit(&round).unwrap_err();
     assert_eq!(error.retry(), Retry::Never);
     let text = "a path has a line break of DOS, which sbatch rejects: choose another --dir";
     assert_eq!(error.to_string(), text);
 }
 
 #[test]
-fn jobs_of_another_cluster_are_found_and_cancelled() {
+fn rounds_of_another_cluster_are_found_and_cancelled() {
     let fake = Fake::new("slurm");
     fake.fault("cluster", "b");
     fake.tell("hold", "");
-    let (mut engine, job) = fake.start("");
-    assert!(job.id.ends_with(";b"), "{}", job.id);
-    assert_eq!(engine.find("first").unwrap(), Some(job.id.clone()));
-    assert!(engine.ended(&job).unwrap().is_empty());
-    engine.cancel(&job).unwrap();
-    assert_eq!(codes(&all_ended(&mut *engine, &job)), [None; 4]);
+    let commands = fake.commands(LIMIT);
+    let mut engine = Slurm::of_cluster(&fake.launch, Some("b".to_owned()), commands).unwrap();
+    let round = fake.round("first");
+    engine.submit(&round).unwrap();
+    eventually("the start", || fake.lines("ran").len() == 4);
+    assert_eq!(engine.alive(&[&round]).unwrap(), [alive(&round, 4, 0)]);
+    engine.cancel(&round).unwrap();
+    assert!(!lives(&mut engine, &round));
 }

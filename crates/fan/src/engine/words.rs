@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use crate::Error;
-use crate::engine::{Launch, Submission};
+use crate::engine::{Launch, Round};
 
 /// The command line of every piece, with the variable in which it finds its item.
 pub struct Words(Vec<String>);
@@ -24,15 +24,15 @@ impl Words {
     }
 
     /// Returns the words of an engine that gives only a number to each piece.
-    pub fn with_list(&self, submission: &Submission) -> Vec<String> {
-        let list = ["--list".to_owned(), list(submission)];
+    pub fn with_list(&self, round: &Round) -> Vec<String> {
+        let list = ["--list".to_owned(), list(round)];
         self.0.iter().cloned().chain(list).collect()
     }
 }
 
 /// Returns the path of the list. It is in the folder, whose path is text.
-pub fn list(submission: &Submission) -> String {
-    submission.list.display().to_string()
+pub fn list(round: &Round) -> String {
+    round.list.display().to_string()
 }
 
 fn text(word: &OsStr) -> Result<String, Error> {

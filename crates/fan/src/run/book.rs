@@ -1,4 +1,4 @@
-//! The files of `run` in the folder: the plan, the lists of the submissions, and the jobs.
+//! The files of `run` in the folder: the plan, the lists of the rounds, and what the engine was given.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Submission;
+use crate::engine::Round;
 use crate::files::{self, no_link, now, process_at};
 use crate::folder::Folder;
 use crate::name::Name;
@@ -17,7 +17,7 @@ use crate::request::Request;
 use crate::{Error, Split, build};
 
 const PLAN: &str = "plan.json";
-pub const JOBS: &str = "jobs";
+pub const ROUNDS: &str = "rounds";
 
 /// Returns the path of the plan in a folder.
 pub fn plan_path(folder: &Path) -> PathBuf {
@@ -68,28 +68,21 @@ pub fn present<P: Split>(
     Ok(plan)
 }
 
-/// A line of the file `jobs`.
+/// A line of the file `rounds`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Line {
     /// The engine is about to be given this.
-    Submission {
-        engine: String,
-        submission: Submission,
-    },
-    /// What the engine calls the submission of this name.
-    Job { name: String, id: String },
-    /// The engine has not taken the submission of this name.
-    Refusal { name: String },
+    Round { engine: String, round: Round },
     /// Why pieces have waited in the engine at this time, or nothing if they no longer do.
     Queue { text: String, at: f64 },
 }
 
-/// Returns the name of the engine that was given the last submission of a folder.
+/// Returns the name of the engine that was given the last round of a folder.
 pub fn last_engine(folder: &Path) -> Option<String> {
-    let lines = files::lines(&folder.join(JOBS)).ok()?;
+    let lines = files::lines(&folder.join(ROUNDS)).ok()?;
     let mut engines = lines.into_iter().rev().filter_map(|line| match line {
-        Line::Submission { engine, .. } => Some(engine),
+        Line::Round { engine, .. } => Some(engine),
         _ => None,
     });
     engines.next()
@@ -97,7 +90,7 @@ pub fn last_engine(folder: &Path) -> Option<String> {
 
 /// Returns why pieces wait in the engine, as the last `run` has noted, and when it did.
 pub fn queue(folder: &Path) -> Option<(String, f64)> {
-    let lines = files::lines(&folder.join(JOBS)).ok()?;
+    let lines = files::lines(&folder.join(ROUNDS)).ok()?;
     let mut noted = lines.into_iter().rev().filter_map(|line| match line {
         Line::Queue { text, at } => Some((text, at)),
         _ => None,
@@ -105,7 +98,7 @@ pub fn queue(folder: &Path) -> Option<(String, f64)> {
     noted.next().filter(|(text, _)| !text.is_empty())
 }
 
-/// The lists and the jobs of an engine.
+/// The rounds of an engine.
 pub struct Book<'a> {
     pub folder: &'a Folder,
     pub engine: &'static str,
@@ -122,8 +115,8 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Writes the list of a submission.
-    pub fn list(&self, items: Vec<Name>) -> Result<Submission, Error> {
+    /// Names a round, and writes its list.
+    pub fn round(&self, items: Vec<Name>) -> Result<Round, Error> {
         let plan = self.folder.plan();
         let entries = items.iter().map(|item| Entry {
             plan: plan.to_owned(),
@@ -134,7 +127,7 @@ impl<'a> Book<'a> {
         let (time, pid) = ((now() * 1e6) as u64, std::process::id());
         let name = format!("fan-{}-{time:x}-{pid:x}", &plan[..8]);
         let list = self.file(&text)?;
-        Ok(Submission { name, list, items })
+        Ok(Round { name, list, items })
     }
 
     /// Returns the first list with this text. Lists are never changed, because pieces read them.
@@ -165,24 +158,12 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Notes a submission before the engine gets it, because it may take it and not answer.
-    pub fn note_submission(&self, submission: &Submission) -> Result<(), Error> {
-        self.add(&Line::Submission {
+    /// Notes a round before the engine gets it, because it may take it and not answer.
+    pub fn note(&self, round: &Round) -> Result<(), Error> {
+        self.add(&Line::Round {
             engine: self.engine.to_owned(),
-            submission: submission.clone(),
+            round: round.clone(),
         })
-    }
-
-    /// Notes what the engine calls a submission.
-    pub fn note_job(&self, name: &str, id: &str) -> Result<(), Error> {
-        let (name, id) = (name.to_owned(), id.to_owned());
-        self.add(&Line::Job { name, id })
-    }
-
-    /// Notes that the engine has not taken a submission.
-    pub fn note_refusal(&self, name: &str) -> Result<(), Error> {
-        let name = name.to_owned();
-        self.add(&Line::Refusal { name })
     }
 
     /// Notes why pieces wait in the engine, or that they no longer do.
@@ -192,27 +173,16 @@ impl<'a> Book<'a> {
     }
 
     fn add(&self, line: &Line) -> Result<(), Error> {
-        files::append(&self.folder.path().join(JOBS), line)
+        files::append(&self.folder.path().join(ROUNDS), line)
     }
 
-    /// Returns the submissions that the engine has not refused, and what it calls those that it has
-    /// taken.
-    pub fn jobs(&self) -> Result<Vec<(Submission, Option<String>)>, Error> {
-        let mut jobs: Vec<(Submission, Option<String>)> = Vec::new();
-        for line in files::lines(&self.folder.path().join(JOBS))? {
-            match line {
-                Line::Submission { engine, submission } if engine == self.engine => {
-                    jobs.push((submission, None));
-                }
-                Line::Submission { .. } | Line::Queue { .. } => {}
-                Line::Job { name, id } => {
-                    let job = jobs.iter_mut().find(|(given, _)| given.name == name);
-                    job.into_iter()
-                        .for_each(|(_, known)| *known = Some(id.clone()));
-                }
-                Line::Refusal { name } => jobs.retain(|(given, _)| given.name != name),
-            }
-        }
-        Ok(jobs)
+    /// Returns the rounds that the engine was given.
+    pub fn rounds(&self) -> Result<Vec<Round>, Error> {
+        let lines = files::lines(&self.folder.path().join(ROUNDS))?.into_iter();
+        let rounds = lines.filter_map(|line| match line {
+            Line::Round { engine, round } if engine == self.engine => Some(round),
+            _ => None,
+        });
+        Ok(rounds.collect())
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::{Ended, Engine, Fault, Job, Submission};
+use crate::engine::{Engine, Round};
 use crate::files::{host, now};
 use crate::folder::{Failed, Survey, note};
 use crate::interrupt::Interrupt;
@@ -13,16 +13,15 @@ use crate::name::Name;
 use crate::parent::has_ended;
 use crate::run::book::{Book, queue};
 use crate::run::progress::Progress;
-use crate::run::schedule::{Cause, Schedule};
+use crate::run::schedule::Schedule;
 use crate::run::{table, tell_if_finished};
 use crate::{Error, Retry};
 use queue::Quiet;
-use submit::Unanswered;
 
 const POLL: Duration = Duration::from_secs(1);
 /// How often an engine's own work is done, and a signal is noticed.
 const TICK: Duration = Duration::from_millis(2);
-/// The longest pause after a submission that the engine did not take, and between questions.
+/// The longest pause after a round that the engine did not take, and between questions.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// After how long without a start the user is told why pieces wait.
@@ -31,12 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// After how long a message is repeated.
 const SILENCE: Duration = Duration::from_secs(600);
 
+/// What is told about an engine that fails to answer `alive`.
+const LOST: &str = "cannot say which pieces are alive";
+
 pub struct Driver<'a> {
     book: &'a Book<'a>,
     engine: Box<dyn Engine>,
     schedule: Schedule,
     survey: Survey,
-    unanswered: Vec<Unanswered>,
     /// How many failed attempts are in the log of a submitted item.
     logged: BTreeMap<Name, usize>,
     interrupt: &'a Interrupt,
@@ -45,8 +46,8 @@ pub struct Driver<'a> {
     next_question: Instant,
     /// When the next submission may be tried.
     next_submission: Instant,
-    /// The place of the job about which the engine is asked first.
-    first: usize,
+    /// How many pieces run, as the engine has said last.
+    running: usize,
     /// What the user was last told about the engine, and when.
     told: (String, Instant),
     quiet: Quiet,
@@ -72,14 +73,13 @@ impl<'a> Driver<'a> {
             book,
             engine,
             schedule: Schedule::new(retries),
-            unanswered: Vec::new(),
             survey,
             logged: BTreeMap::new(),
             interrupt,
             progress: Progress::new(),
             next_question: Instant::now(),
             next_submission: Instant::now(),
-            first: 0,
+            running: 0,
             told: (String::new(), Instant::now()),
             quiet: Quiet::new(noted.map_or_else(String::new, |(text, _)| text)),
             patience: PATIENCE,
@@ -94,7 +94,7 @@ impl<'a> Driver<'a> {
         if surveyed.is_ok() {
             tell_if_finished(self.book.folder.path(), &self.survey);
         }
-        // Even without a survey: `finish` cancels the jobs.
+        // Even without a survey: `finish` cancels the rounds.
         surveyed.and(self.adopt())?;
         self.remove_dead();
         // A killed `run` may have noted that pieces wait.
@@ -103,36 +103,28 @@ impl<'a> Driver<'a> {
             // The engine first: what has ended by then is in the folder.
             let ended = self.ask()?;
             self.survey()?;
-            for ended in ended {
-                self.count(ended)?;
+            for round in &ended {
+                self.count(round)?;
             }
             if self.schedule.is_over(self.survey.missing()) {
                 return self.end();
             }
             self.submit()?;
-            self.progress.show(&self.survey, self.schedule.living());
+            self.progress.show(&self.survey, self.running);
             self.pause();
         }
         Ok(())
     }
 
-    /// Adopts the jobs of earlier runs that have items without a result.
+    /// Adopts the rounds of earlier runs that have items without a result.
     fn adopt(&mut self) -> Result<(), Error> {
         let published = &self.survey.published;
-        let mut jobs = self.book.jobs()?;
-        jobs.retain(|(submission, _)| {
-            let mut items = submission.items.iter();
-            items.any(|item| !published.contains_key(item))
-        });
-        let mut noted = Ok(());
-        for (submission, id) in jobs {
-            noted = noted.and(self.note_log(&submission.items));
-            match id {
-                Some(id) => self.schedule.adopt(Job { id, submission }),
-                None => self.unanswered.push(Unanswered::new(submission, true)),
+        for round in self.book.rounds()? {
+            if !round.items.iter().all(|item| published.contains_key(item)) {
+                self.schedule.adopt(round);
             }
         }
-        noted
+        Ok(())
     }
 
     fn is_interrupted(&self) -> bool {
@@ -150,45 +142,26 @@ impl<'a> Driver<'a> {
         self.remove_dead();
         let failures = self.schedule.failures(self.survey.missing());
         if let Some((item, _)) = failures.first() {
-            let (table, piece) = (table::of(&failures), &self.piece);
+            let rows: Vec<_> = failures.iter().map(|(item, it)| it.row(item)).collect();
+            let (table, piece) = (table::of(&rows), &self.piece);
             let by_hand = format!("to see what a piece prints: {piece} --item {item}");
             self.progress.tell(&format!("{table}{by_hand}"));
         }
         self.survey
     }
 
-    /// Cancels all jobs, including those that the engine has not named. Stops if it does not answer:
-    /// each question may take as long.
+    /// Cancels all rounds, including those that the engine may start later. Stops if it does not: each
+    /// call may take as long.
     fn cancel(&mut self) {
-        let engine = self.book.engine;
-        let jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
-        let unanswered = std::mem::take(&mut self.unanswered).into_iter();
-        let named = jobs.into_iter().map(|job| (job.submission, Some(job.id)));
-        for (submission, id) in named.chain(unanswered.map(|given| (given.submission, None))) {
-            let (name, go_on) = match &id {
-                Some(id) => (id.clone(), "go on"),
-                None => (submission.name.clone(), "may go on"),
-            };
-            let error = match self.cancel_one(submission, id) {
-                Ok(()) => continue,
-                Err(Fault::Refused(error)) => error,
-                Err(Fault::Silent(error)) => {
-                    let text =
-                        format!("{engine} does not answer, so pieces may go on there: {error}");
-                    return self.progress.tell(&text);
-                }
-            };
-            self.progress
-                .tell(&format!("pieces of {name} {go_on}: {error}"));
+        let rounds: Vec<_> = self.schedule.possible().collect();
+        for (at, round) in rounds.iter().enumerate() {
+            if let Err(error) = self.engine.cancel(round) {
+                let names: Vec<_> = rounds[at..].iter().map(|it| it.name.as_str()).collect();
+                let (names, engine) = (names.join(", "), self.book.engine);
+                let text = format!("pieces of {names} may go on in {engine}: {error}");
+                return self.progress.tell(&text);
+            }
         }
-    }
-
-    fn cancel_one(&mut self, submission: Submission, id: Option<String>) -> Result<(), Fault> {
-        let id = match id {
-            Some(id) => Some(id),
-            None => self.engine.find(&submission.name)?,
-        };
-        id.map_or(Ok(()), |id| self.engine.cancel(&Job { id, submission }))
     }
 
     /// Removes the files of attempts that were killed on this machine. Those of other machines stay,
@@ -206,44 +179,38 @@ impl<'a> Driver<'a> {
         self.book.folder.survey(&mut self.survey)
     }
 
-    /// Returns the ended pieces whose items have no other. Fails if the engine can never answer.
-    /// Asks for as long as a tenth of the time, because each question is work for its server, but
-    /// once a minute at least.
-    fn ask(&mut self) -> Result<Vec<Ended>, Error> {
+    /// Returns the rounds that have ended, with the items that have no other piece. Fails if the engine
+    /// can never answer. Asks for as long as a tenth of the time, because each question is work for its
+    /// server, but once a minute at least, and as often as it can while all rounds are doubtful.
+    fn ask(&mut self) -> Result<Vec<Round>, Error> {
         let begin = Instant::now();
         if begin < self.next_question {
             return Ok(Vec::new());
         }
-        let mut jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
-        let first = self.first % jobs.len().max(1);
-        jobs.rotate_left(first);
-        let (mut last, mut refusal, mut is_silent) = (Vec::new(), None, false);
-        for (number, job) in jobs.iter().enumerate() {
-            if self.is_interrupted() {
-                break;
+        let rounds: Vec<&Round> = self.schedule.living().collect();
+        let alive = if rounds.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.engine.alive(&rounds)
+        };
+        if !self.schedule.is_doubtful() {
+            let pause = begin.elapsed() * 10;
+            self.next_question = Instant::now() + pause.min(LONGEST_PAUSE);
+        }
+        let is_patient = begin < self.next_submission;
+        match alive {
+            Ok(alive) => {
+                self.running = alive.iter().map(|alive| alive.running).sum();
+                self.explain(&alive);
+                return Ok(self.schedule.answered(&alive, is_patient));
             }
-            match self.engine.ended(job) {
-                Ok(ended) => last.extend(self.schedule.ended(&job.id, ended)),
-                Err(Fault::Silent(error)) => {
-                    self.tell("does not answer", &error);
-                    // The next question may take as long as this one.
-                    self.first = first + number + 1;
-                    is_silent = true;
-                    break;
-                }
-                Err(Fault::Refused(error)) if error.retry() == Retry::Never => return Err(error),
-                Err(Fault::Refused(error)) => refusal = refusal.or(Some(error)),
+            Err(error) if error.retry() == Retry::Never => return Err(error),
+            Err(error) if self.schedule.is_doubtful() && !is_patient => {
+                self.postpone(LOST, error)?
             }
+            Err(error) => self.tell(LOST, &error),
         }
-        if let Some(error) = refusal {
-            self.tell("cannot report which pieces have ended", &error);
-        }
-        if !is_silent {
-            self.explain(&jobs);
-        }
-        let pause = begin.elapsed() * 10;
-        self.next_question = Instant::now() + pause.min(LONGEST_PAUSE);
-        Ok(last)
+        Ok(Vec::new())
     }
 
     /// Tells the user what the engine does, unless that was told lately.
@@ -257,59 +224,48 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Counts an ended piece as a failed attempt, unless its item is published.
-    fn count(&mut self, ended: Ended) -> Result<(), Error> {
+    /// Counts a failed attempt of each item of an ended round that has no result.
+    fn count(&mut self, round: &Round) -> Result<(), Error> {
         let folder = self.book.folder;
-        // A listing may not show the result of the piece that has left the item.
-        let is_known = self.survey.weights.contains_key(&ended.item);
-        if !is_known
-            || self.survey.published.contains_key(&ended.item)
-            || folder.look_up(&ended.item, &mut self.survey)?
-        {
-            return Ok(());
-        }
-        let failures = folder.failures(&ended.item)?;
-        let before = self.logged.get(&ended.item).copied();
-        let new = failures.get(before.unwrap_or(0)..).unwrap_or_default();
-        let cause = match new.last() {
-            Some(failed) => Cause {
-                host: Some(failed.host.clone()),
-                code: Some(failed.retry as i32),
-                text: failed.text.clone(),
-            },
-            None => {
-                let failed = self.unlogged(&ended);
-                // If the disk is full, only `status` misses it.
-                let _ = note(folder.path(), &ended.item, &failed);
-                Cause {
-                    host: (failed.pid != 0).then_some(failed.host),
-                    code: ended.code,
-                    text: failed.text,
-                }
+        for item in &round.items {
+            // A listing may not show the result, or that of the piece that has left the item.
+            let is_known = self.survey.weights.contains_key(item);
+            if !is_known
+                || self.survey.published.contains_key(item)
+                || folder.look_up(item, &mut self.survey)?
+            {
+                continue;
             }
-        };
-        self.note_log(std::slice::from_ref(&ended.item))?;
-        self.schedule.failed(&ended.item, cause);
+            let before = self.logged.get(item).copied().unwrap_or(0);
+            let last = match folder.failures(item)?.get(before..) {
+                Some([.., last]) => last.clone(),
+                _ => {
+                    let failed = self.unlogged(round, item);
+                    // If the disk is full, only `status` misses it.
+                    let _ = note(folder.path(), item, &failed);
+                    failed
+                }
+            };
+            self.schedule.failed(item, last);
+        }
         Ok(())
     }
 
-    /// Returns what is known about an attempt that was killed before it could write to the log.
-    fn unlogged(&self, ended: &Ended) -> Failed {
+    /// Returns what is known about an attempt that has ended without a result and a message.
+    fn unlogged(&self, round: &Round, item: &Name) -> Failed {
         let begun = self.survey.begun.iter();
-        let begun = begun.filter(|begun| begun.item == ended.item);
+        let begun = begun.filter(|begun| begun.item == *item);
         let last = begun.max_by(|one, other| one.began.total_cmp(&other.began));
-        let text = match (ended.code, ended.text.is_empty()) {
-            (Some(0), _) => "the piece has ended, and there is no result".to_owned(),
-            (_, true) => "the piece has ended, and nothing is known about it".to_owned(),
-            // In the table, it has one line.
-            (_, false) => ended.text.replace(['\r', '\n'], " "),
-        };
         let unknown = || "an unknown machine".to_owned();
+        let mut text = "the piece has left no message, so it may have been killed".to_owned();
+        if let Some(details) = self.engine.details(round) {
+            text += &format!(" (to see more: {details})");
+        }
         Failed {
             host: last.map_or_else(unknown, |begun| begun.host.clone()),
             pid: last.map_or(0, |begun| begun.pid),
             at: now(),
-            retry: Retry::after(ended.code),
+            retry: Retry::Perhaps,
             text,
         }
     }

@@ -11,7 +11,7 @@ use crate::folder::{Begun, DIFFERENT, Folder, LOG, RESULT, RUNNING, attempt};
 use crate::name::Name;
 use crate::parent::has_ended;
 use crate::piece::Entry;
-use crate::run::book::{JOBS, Line, plan_path};
+use crate::run::book::{Line, ROUNDS, plan_path};
 use crate::{Error, Split, plan};
 
 /// Removes the plan of the folder at `path`, and what belongs to it. The caller has the lock.
@@ -66,7 +66,7 @@ fn belongs(folder: &Folder, name: &str) -> bool {
         return false;
     }
     let Some((stem, kind)) = name.rsplit_once('.') else {
-        return (name == JOBS && is_log::<Line>(&path))
+        return (name == ROUNDS && is_log::<Line>(&path))
             || (name == BUILDS && is_log::<Accepted>(&path));
     };
     let item = stem.parse::<Name>();

@@ -2,49 +2,61 @@
 //! a clock or a file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use crate::Retry;
-use crate::engine::{Ended, Job};
+use crate::engine::{Alive, Round};
+use crate::folder::Failed;
 use crate::name::Name;
-
-/// Why an attempt has failed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cause {
-    pub host: Option<String>,
-    /// The exit code, if it is known. A signal has none.
-    pub code: Option<i32>,
-    pub text: String,
-}
+use crate::run::table::Row;
 
 /// What has become of an item whose attempts have failed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     pub attempts: usize,
-    pub last: Cause,
+    pub last: Failed,
 }
 
 impl Failure {
     /// Whether the last attempt says that no other can succeed.
     pub fn is_final(&self) -> bool {
-        Retry::after(self.last.code) == Retry::Never
+        self.last.retry == Retry::Never
+    }
+
+    /// Returns the item's row in the table of failures.
+    pub fn row(&self, item: &Name) -> Row {
+        let code = self.last.retry as u8;
+        let (host, text) = (self.last.host.clone(), self.last.text.clone());
+        [
+            item.to_string(),
+            self.attempts.to_string(),
+            host,
+            code.to_string(),
+            text,
+        ]
     }
 }
 
-/// A job, as far as its engine has told.
-struct Open {
-    job: Job,
-    /// The items whose pieces have not ended.
-    living: BTreeSet<Name>,
-    /// An earlier `run` has submitted it, and the engine was not asked about it since.
-    is_adopted: bool,
+/// What is known about a round.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    /// This `run` has submitted it, and the engine has taken it.
+    Taken,
+    /// This `run` has submitted it. The engine has said that it did not take it, or nothing.
+    Doubtful,
+    /// An earlier `run` has submitted it.
+    Old,
 }
 
-/// What is known about jobs and failures.
+/// What is known about rounds and failures.
 pub struct Schedule {
     retries: usize,
-    jobs: Vec<Open>,
+    /// The rounds that live, as far as is known.
+    living: Vec<(Round, Known)>,
+    /// Rounds that the engine did not know when they were given up. It may start them later.
+    doubtful: Vec<Round>,
     failures: BTreeMap<Name, Failure>,
-    /// How many submissions in a row have failed.
+    /// How many times in a row the engine did not take a round.
     refused: usize,
 }
 
@@ -52,87 +64,87 @@ impl Schedule {
     pub fn new(retries: usize) -> Self {
         Self {
             retries,
-            jobs: Vec::new(),
+            living: Vec::new(),
+            doubtful: Vec::new(),
             failures: BTreeMap::new(),
             refused: 0,
         }
     }
 
-    /// Adds a job of an earlier `run`. Pieces that have ended before this one began have not
-    /// failed in this one.
-    pub fn adopt(&mut self, job: Job) {
-        self.open(job, true);
+    /// Adds a round of an earlier `run`. What fails there has not failed in this one.
+    pub fn adopt(&mut self, round: Round) {
+        self.living.push((round, Known::Old));
     }
 
-    pub fn submitted(&mut self, job: Job) {
+    pub fn submitted(&mut self, round: Round) {
         self.refused = 0;
-        self.open(job, false);
+        self.living.push((round, Known::Taken));
     }
 
-    fn open(&mut self, job: Job, is_adopted: bool) {
-        let living = job.submission.items.iter().cloned().collect();
-        self.jobs.push(Open {
-            job,
-            living,
-            is_adopted,
-        });
+    /// Adds a round that the engine may not have taken.
+    pub fn doubt(&mut self, round: Round) {
+        self.living.push((round, Known::Doubtful));
     }
 
-    /// Counts a submission that the engine did not take. Returns whether to give up.
+    /// Whether all rounds that may live are doubtful.
+    pub fn is_doubtful(&self) -> bool {
+        self.living.iter().all(|it| it.1 == Known::Doubtful)
+    }
+
+    /// Counts an error of the engine while no round is known to live. Returns whether to give up.
     pub fn refused(&mut self) -> bool {
         self.refused += 1;
-        self.refused > self.retries && self.living() == 0
+        self.refused > self.retries && self.is_doubtful()
     }
 
-    /// Returns how many submissions in a row the engine did not take.
+    /// Returns how many times in a row the engine did not take a round.
     pub fn refusals(&self) -> usize {
         self.refused
     }
 
-    /// Returns the jobs with pieces that have not ended.
-    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
-        self.jobs.iter().map(|open| &open.job)
+    /// Returns the rounds with pieces that have not ended.
+    pub fn living(&self) -> impl Iterator<Item = &Round> {
+        self.living.iter().map(|(round, _)| round)
     }
 
-    /// Returns how many pieces run or wait in the engine.
-    pub fn living(&self) -> usize {
-        self.jobs.iter().map(|open| open.living.len()).sum()
+    /// Returns the rounds that the engine may still start or run.
+    pub fn possible(&self) -> impl Iterator<Item = &Round> {
+        self.living().chain(&self.doubtful)
     }
 
-    /// Takes what the engine says about a job. Returns those pieces that were their item's last:
-    /// if it has no result, its attempt has failed.
-    pub fn ended(&mut self, job: &str, ended: Vec<Ended>) -> Vec<Ended> {
-        let Some(at) = self.jobs.iter().position(|open| open.job.id == job) else {
-            return Vec::new();
-        };
-        let open = &mut self.jobs[at];
-        let counts = !std::mem::take(&mut open.is_adopted);
-        let mut last: Vec<_> = ended
-            .into_iter()
-            .filter(|ended| open.living.remove(&ended.item) && counts)
-            .collect();
-        if open.living.is_empty() {
-            self.jobs.remove(at);
+    /// Takes what the engine says about the living rounds. If `is_patient`, a doubtful one counts as
+    /// living. Returns the rounds of this `run` that have ended, with the items that have no other
+    /// piece: if one has no result, its attempt has failed.
+    pub fn answered(&mut self, alive: &[Alive], is_patient: bool) -> Vec<Round> {
+        let mut ended = Vec::new();
+        for (round, known) in mem::take(&mut self.living) {
+            let lives = alive.iter().any(|alive| alive.name == round.name);
+            match known {
+                Known::Doubtful if lives => self.submitted(round),
+                Known::Doubtful if !is_patient => self.doubtful.push(round),
+                Known::Taken if !lives => ended.push(round),
+                Known::Old if !lives => {}
+                _ => self.living.push((round, known)),
+            }
         }
-        last.retain(|ended| !self.is_living(&ended.item));
-        last
+        let living = self.items();
+        for round in &mut ended {
+            round.items.retain(|item| !living.contains(item));
+        }
+        ended
     }
 
     /// Counts a failed attempt.
-    pub fn failed(&mut self, item: &Name, cause: Cause) {
-        let attempts = self
-            .failures
-            .get(item)
-            .map_or(0, |failure| failure.attempts);
-        let failure = Failure {
-            attempts: attempts + 1,
-            last: cause,
-        };
+    pub fn failed(&mut self, item: &Name, last: Failed) {
+        let before = self.failures.get(item);
+        let attempts = before.map_or(0, |failure| failure.attempts) + 1;
+        let failure = Failure { attempts, last };
         self.failures.insert(item.clone(), failure);
     }
 
-    fn is_living(&self, item: &Name) -> bool {
-        self.jobs.iter().any(|open| open.living.contains(item))
+    /// Returns the items of the living rounds.
+    fn items(&self) -> BTreeSet<&Name> {
+        self.living().flat_map(|round| &round.items).collect()
     }
 
     fn is_lost(&self, item: &Name) -> bool {
@@ -142,13 +154,15 @@ impl Schedule {
 
     /// Returns those of the missing items that should be submitted.
     pub fn ready<'a>(&self, missing: impl Iterator<Item = &'a Name>) -> Vec<Name> {
-        let is_ready = |item: &&Name| !self.is_living(item) && !self.is_lost(item);
+        let living = self.items();
+        let is_ready = |item: &&Name| !living.contains(item) && !self.is_lost(item);
         missing.filter(is_ready).cloned().collect()
     }
 
     /// Returns whether nothing can be done about the missing items.
     pub fn is_over<'a>(&self, mut missing: impl Iterator<Item = &'a Name>) -> bool {
-        missing.all(|item| self.is_lost(item) && !self.is_living(item))
+        let living = self.items();
+        missing.all(|item| self.is_lost(item) && !living.contains(item))
     }
 
     /// Returns the failures of the missing items.

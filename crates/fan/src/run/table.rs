@@ -2,27 +2,18 @@
 
 use std::fmt::Write as _;
 
-use crate::name::Name;
-use crate::run::schedule::Failure;
-
 /// How many items the table names.
 const ROWS: usize = 20;
 
+/// An item whose attempts have failed: its name, their number, and the machine, the code and the
+/// message of the last one.
+pub type Row = [String; 5];
+
 /// Returns the table, with a line for each of the first items.
-pub fn of(failures: &[(&Name, &Failure)]) -> String {
+pub fn of(failures: &[Row]) -> String {
     let head = ["item", "attempts", "machine", "code", "message"].map(str::to_owned);
     let mut rows = vec![head];
-    rows.extend(failures.iter().take(ROWS).map(|(item, failure)| {
-        let unknown = || "-".to_owned();
-        let last = &failure.last;
-        [
-            item.to_string(),
-            failure.attempts.to_string(),
-            last.host.clone().unwrap_or_else(unknown),
-            last.code.map_or_else(unknown, |code| code.to_string()),
-            last.text.clone(),
-        ]
-    }));
+    rows.extend(failures.iter().take(ROWS).cloned());
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths = [0, 1, 2, 3].map(width);
     let mut text = String::new();
@@ -41,23 +32,19 @@ pub fn of(failures: &[(&Name, &Failure)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::schedule::Cause;
 
     #[test]
     fn names_the_first_items() {
-        let failed = |host: Option<&str>, code, text: &str| Failure {
-            attempts: 3,
-            last: Cause {
-                host: host.map(str::to_owned),
-                code,
-                text: text.to_owned(),
-            },
-        };
-        let panicked = failed(Some("node7"), Some(1), "item 12.3 panicked: no luck");
-        let killed = failed(None, None, "signal: 9 (SIGKILL)");
-        let (first, other) = (Name::planned(12).child(3), Name::planned(13));
-        let mut failures = vec![(&first, &panicked)];
-        failures.extend((0..ROWS).map(|_| (&other, &killed)));
+        let row = |row: [&str; 5]| row.map(str::to_owned);
+        let mut failures = vec![row([
+            "12.3",
+            "3",
+            "node7",
+            "1",
+            "item 12.3 panicked: no luck",
+        ])];
+        let killed = row(["13", "3", "node7", "1", "signal: 9 (SIGKILL)"]);
+        failures.extend((0..ROWS).map(|_| killed.clone()));
         let text = of(&failures);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 1 + ROWS + 1);
@@ -68,7 +55,7 @@ mod tests {
         );
         assert_eq!(
             lines[2],
-            "13    3         -        -     signal: 9 (SIGKILL)"
+            "13    3         node7    1     signal: 9 (SIGKILL)"
         );
         assert_eq!(lines[1 + ROWS], "and 1 more");
     }

@@ -95,8 +95,8 @@ mod tests {
         let results = Folder::new(folder.path(), "0123456789".to_owned());
         for engine in ["local", "hq"] {
             let book = Book::new(&results, engine);
-            let submission = book.list(vec![Name::planned(0)]).expect("a list");
-            book.note_submission(&submission).expect("a line");
+            let round = book.round(vec![Name::planned(0)]).expect("a list");
+            book.note(&round).expect("a line");
         }
         let words = resume(&request(json!(["uts"])), folder.path());
         assert!(words.starts_with("run --engine hq --pieces 40 "), "{words}");

@@ -6,7 +6,6 @@ use std::fmt;
 use super::report::{Attempt, Host, Queued, Status};
 use crate::name::Name;
 use crate::phrases::{count, items, span};
-use crate::run::schedule::{Cause, Failure};
 use crate::run::table;
 
 /// How many attempts are listed.
@@ -96,25 +95,24 @@ impl Status {
         if self.failed.is_empty() {
             return Ok(());
         }
-        let failed = self.failed.iter().map(|failed| {
-            let last = Cause {
-                host: Some(failed.host.clone()),
-                code: Some(failed.code.into()),
-                text: if failed.is_published {
-                    format!("{} (published since)", failed.text)
-                } else {
-                    failed.text.clone()
-                },
+        let rows = self.failed.iter().map(|failed| {
+            let text = if failed.is_published {
+                format!("{} (published since)", failed.text)
+            } else {
+                failed.text.clone()
             };
-            let attempts = failed.attempts;
-            (&failed.item, Failure { attempts, last })
+            let numbers = [failed.attempts, failed.code.into()];
+            let [attempts, code] = numbers.map(|number| number.to_string());
+            [
+                failed.item.to_string(),
+                attempts,
+                failed.host.clone(),
+                code,
+                text,
+            ]
         });
-        let failed: Vec<_> = failed.collect();
-        let failed: Vec<_> = failed
-            .iter()
-            .map(|(item, failure)| (*item, failure))
-            .collect();
-        write!(f, "failed attempts:\n{}", table::of(&failed))
+        let rows: Vec<_> = rows.collect();
+        write!(f, "failed attempts:\n{}", table::of(&rows))
     }
 }
 

@@ -102,14 +102,13 @@ cancel() {
     :
 }
 
-# Refuses to act on a job of Slurm's cluster unless `-M` names it, and sets how many words that took.
+# Refuses to act unless `-M` names the cluster that `fault.cluster` has, if any, and sets how many words
+# that took.
 cluster() { # words..
     skipped=0
-    if [ "$1" = -M ]; then
-        skipped=2
-        [ "$2" = "$(cat "$state/fault.cluster")" ] || refuse "No cluster '$2' known by database"
-    elif [ -e "$state/fault.cluster" ] && [ "$1" != -a ]; then
-        refuse "slurm_load_jobs error: Invalid job id specified"
+    if [ "$1" = -M ]; then skipped=2; fi
+    if [ -e "$state/fault.cluster" ] && [ "$1 $2" != "-M $(cat "$state/fault.cluster")" ]; then
+        refuse "No cluster '$2' known by database"
     fi
 }
 

@@ -135,7 +135,7 @@ fn fresh_replaces_results() {
     let run = rebuilt.output(&format!("{RUN} --fresh"));
     assert!(!run.err.contains("nothing to run"), "{run:?}");
     assert_eq!(run.done(), "sum 435\n");
-    let names = "0.out 1.out 2.out jobs local.json plan.json run.lock";
+    let names = "0.out 1.out 2.out local.json plan.json rounds run.lock";
     assert_eq!(fan.names("D").join(" "), names);
     rebuilt.output("merge D").done();
     fan.output("merge D").refused(2, &["was made by build"]);
@@ -176,9 +176,9 @@ fn fresh_spares_other_files() {
     assert!(fan.path("D/builds").exists());
     fs::remove_dir(fan.path("D/2~b~7~5.differs")).expect("a folder");
     fan.output(&format!("{RUN} --fresh")).done();
-    fs::write(fan.path("D/jobs"), "a text of the user").expect("a file");
+    fs::write(fan.path("D/rounds"), "a text of the user").expect("a file");
     fan.output(&format!("{RUN} --fresh")).done();
-    assert!(fan.read("D/jobs").starts_with("a text of the user\n{"));
+    assert!(fan.read("D/rounds").starts_with("a text of the user\n{"));
     let plan = fan.read("D/plan.json");
     fs::write(fan.path("D/plan.json"), plan.replace("sums", "other")).expect("a file");
     let run = fan.output(&format!("{RUN} --fresh"));

@@ -145,7 +145,7 @@ fn shows_why_pieces_wait() {
     let why = "1 piece waits in slurm: JobHeldUser";
     let note = |text| {
         let line = json!({"queue": {"text": text, "at": 1000.0}}).to_string();
-        fs::write(fan.path("D/jobs"), fan.read("D/jobs") + &line + "\n").expect("a file");
+        fs::write(fan.path("D/rounds"), fan.read("D/rounds") + &line + "\n").expect("a file");
     };
     note(why);
     assert!(!status(&fan, "").contains(why));

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::LIMIT;
-use crate::engine::Fault;
 use crate::engine::call::Commands;
 use crate::{Error, Retry};
 use tidegate_testkit::eventually;
@@ -23,14 +22,14 @@ fn commands(folder: &Path, limit: Duration) -> Commands {
 /// Calls a shell script.
 fn shell(script: &str, input: &str, limit: Duration) -> Result<String, Error> {
     let answer = commands(Path::new("/bin"), limit).call("sh", &["-c", script], input);
-    answer.map_err(Fault::error)?.success()
+    answer?.success()
 }
 
 #[test]
 fn a_missing_command_tells_how_to_get_it() {
     let folder = tempfile::tempdir().unwrap();
     let error = commands(folder.path(), LIMIT).call("hq", &[], "").err();
-    let error = error.expect("there is no command").error();
+    let error = error.expect("there is no command");
     assert_eq!(error.retry(), Retry::Never);
     assert_eq!(error.to_string(), "hq is not on the path: get it");
 }

@@ -9,14 +9,14 @@ use crate::engine::hq::Hq;
 use crate::engine::k8s::K8s;
 use crate::engine::options::{EngineOptions, Kind};
 use crate::engine::slurm::Slurm;
-use crate::engine::{Engine, Launch, Submission};
+use crate::engine::{Engine, Launch, Round};
 use crate::name::Name;
 use crate::{Error, Retry};
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots");
 
-/// A submission whose paths do not depend on the machine.
-fn example() -> (Launch, Submission) {
+/// A round whose paths do not depend on the machine.
+fn example() -> (Launch, Round) {
     let launch = Launch {
         program: ["/opt/it's/tidegate", "fan"].map(Into::into).into(),
         plan: "/data/my run/plan.json".into(),
@@ -24,12 +24,12 @@ fn example() -> (Launch, Submission) {
         budget: 60.0,
         cpus: Some(4),
     };
-    let submission = Submission {
+    let round = Round {
         name: "fan-Uts_8a6f.1".to_owned(),
         list: "/data/my run/list.1.json".into(),
         items: (0..64).map(Name::planned).collect(),
     };
-    (launch, submission)
+    (launch, round)
 }
 
 fn unused() -> Commands {
@@ -60,14 +60,14 @@ fn assert_snapshot(name: &str, text: &str) {
 
 #[test]
 fn manifests() {
-    let (launch, submission) = example();
+    let (launch, round) = example();
     let hq = Hq::new(&launch, unused()).unwrap();
-    assert_snapshot("hq.txt", &hq.manifest(&submission));
+    assert_snapshot("hq.txt", &hq.manifest(&round));
     let slurm = Slurm::new(&launch, unused()).unwrap();
-    assert_snapshot("slurm.sh", &slurm.manifest(&submission));
+    assert_snapshot("slurm.sh", &slurm.manifest(&round));
     let container = container(Path::new("/data"));
     let k8s = K8s::new(&launch, &container, unused()).unwrap();
-    assert_snapshot("k8s.json", &k8s.manifest(&submission));
+    assert_snapshot("k8s.json", &k8s.manifest(&round));
 }
 
 /// Parses the options of an engine.
@@ -89,13 +89,13 @@ fn refusal(arguments: &[&str]) -> Error {
 
 #[test]
 fn options_name_an_engine() {
-    let (launch, submission) = example();
+    let (launch, round) = example();
     let kind = options(&[]).unwrap().engine;
     assert_eq!(kind, Kind::Local, "this machine is the default");
     let claimed = ["--engine", "k8s", "--image", "i", "--claim", "c:/data"];
     for arguments in [&["--engine", "hq"][..], &["--engine", "slurm"], &claimed] {
         let engine = options(arguments).unwrap().choose(launch.clone()).unwrap();
-        let manifest = engine.manifest(&submission);
+        let manifest = engine.manifest(&round);
         assert!(manifest.contains("piece"), "{manifest}");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Driver;
-use crate::engine::{Job, Queue};
+use crate::engine::Alive;
 use crate::phrases::count;
 
 /// What has happened since a piece has started.
@@ -27,11 +27,11 @@ impl Quiet {
 }
 
 impl Driver<'_> {
-    /// Tells the user why the pieces of these jobs wait, if none has started for a while and none
+    /// Tells the user why the pieces of these rounds wait, if none has started for a while and none
     /// runs.
-    pub(super) fn explain(&mut self, jobs: &[Job]) {
+    pub(super) fn explain(&mut self, alive: &[Alive]) {
         let seen = (self.survey.published.len(), self.survey.begun.len());
-        if jobs.is_empty() || seen != self.quiet.seen {
+        if alive.is_empty() || self.running > 0 || seen != self.quiet.seen {
             (self.quiet.seen, self.quiet.since) = (seen, Instant::now());
             return self.report_queue(String::new());
         }
@@ -39,32 +39,27 @@ impl Driver<'_> {
             return;
         }
         self.quiet.since = Instant::now();
-        let mut all = Queue::default();
-        for job in jobs {
-            if self.is_interrupted() {
-                return;
-            }
-            // A fault is told when `ended` meets it.
-            let Ok(queue) = self.engine.queue(job) else {
-                return;
-            };
-            all.running += queue.running;
-            if queue.waiting > 0 {
-                all.waiting += queue.waiting;
-                all.reason = queue.reason;
-            }
-        }
-        let Queue {
-            running,
-            waiting,
-            reason,
-        } = all;
-        if running > 0 || waiting == 0 {
+        let waiting: usize = alive.iter().map(|alive| alive.waiting).sum();
+        if waiting == 0 {
             return self.report_queue(String::new());
         }
-        let (pieces, engine) = (count(waiting, "piece"), self.book.engine);
-        let verb = if waiting == 1 { "waits" } else { "wait" };
-        self.report_queue(format!("{pieces} {verb} in {engine}: {reason}"));
+        // An error is told when `alive` meets it.
+        if let Some(reason) = self.reason(alive) {
+            let (pieces, engine) = (count(waiting, "piece"), self.book.engine);
+            let verb = if waiting == 1 { "waits" } else { "wait" };
+            self.report_queue(format!("{pieces} {verb} in {engine}: {reason}"));
+        }
+    }
+
+    /// Returns why pieces of the first round wait that has any, and how to see more.
+    fn reason(&mut self, alive: &[Alive]) -> Option<String> {
+        let waiting = alive.iter().find(|alive| alive.waiting > 0)?;
+        let round = self.schedule.living().find(|it| it.name == waiting.name)?;
+        let reason = self.engine.reason(round).ok()?;
+        Some(match self.engine.details(round) {
+            Some(details) => format!("{reason} (to see more: {details})"),
+            None => reason,
+        })
     }
 
     /// Tells the user and `status` why pieces wait, or `status` that they no longer do, if that is

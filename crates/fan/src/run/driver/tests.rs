@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::*;
-use crate::engine::Queue;
+use crate::engine::Alive;
 use crate::folder::{Folder, record};
 use crate::publish::Attempt;
 use crate::testing::split;
@@ -24,29 +24,23 @@ split!(Nothing, "nothing");
 /// How a fake engine fails.
 #[derive(Clone, Copy, Default)]
 struct Faults {
-    /// `submit` is refused.
+    /// `submit` fails.
     refuses: bool,
-    /// `submit` has no answer.
-    is_mute: bool,
-    /// But there is a job, which `find` knows when it is called so many times.
+    /// But the engine starts the round, which `alive` knows when it is called so many times.
     starts: Option<usize>,
-    /// `find` is refused.
-    is_blind: bool,
     /// No piece publishes.
     loses: bool,
-    /// `ended` has no answer.
+    /// `alive` fails.
     is_silent: bool,
-    /// The pieces publish and end between the first call of `ended` and the second.
+    /// The pieces publish and end between the first call of `alive` and the second.
     is_slow: bool,
-    /// A signal is caught during `ended`.
+    /// A signal is caught during `alive`.
     interrupts: bool,
-    /// After `submit`, nothing can be written into `jobs`.
-    blocks: bool,
     /// No piece ends.
     waits: bool,
-    /// How many pieces run, as `queue` says.
+    /// How many pieces run, as `alive` says.
     running: usize,
-    /// The engine's command is missing, so `ended` can never succeed.
+    /// The engine's command is missing, so `alive` can never succeed.
     is_missing: bool,
 }
 
@@ -58,25 +52,19 @@ impl Faults {
     }
 }
 
-/// What `jobs` says of a submission.
-type Recorded = (Submission, Option<String>);
-
 /// What a fake engine was asked for.
 #[derive(Default)]
-struct Asked {
-    submissions: Vec<Submission>,
-    /// The jobs about which `ended` was asked.
-    polls: Vec<String>,
-    searches: usize,
-    /// How often `queue` was asked.
-    queues: usize,
+struct Calls {
+    rounds: Vec<Round>,
+    questions: usize,
+    reasons: usize,
     cancelled: usize,
 }
 
 struct Fake {
     folder: Folder,
     faults: Faults,
-    asked: Rc<RefCell<Asked>>,
+    calls: Rc<RefCell<Calls>>,
     interrupt: Interrupt,
 }
 
@@ -84,13 +72,13 @@ impl Fake {
     fn boxed(
         folder: &Folder,
         faults: Faults,
-        asked: &Rc<RefCell<Asked>>,
+        calls: &Rc<RefCell<Calls>>,
         interrupt: &Interrupt,
     ) -> Box<Self> {
         Box::new(Self {
             folder: Folder::new(folder.path(), folder.plan().to_owned()),
             faults,
-            asked: Rc::clone(asked),
+            calls: Rc::clone(calls),
             interrupt: interrupt.clone(),
         })
     }
@@ -108,80 +96,54 @@ impl Fake {
 }
 
 impl Engine for Fake {
-    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
-        self.asked.borrow_mut().submissions.push(submission.clone());
-        if self.faults.blocks {
-            let jobs = self.folder.path().join("jobs");
-            fs::remove_file(&jobs).expect("a file");
-            fs::create_dir(&jobs).expect("a folder");
-        }
+    fn submit(&mut self, round: &Round) -> Result<(), Error> {
+        self.calls.borrow_mut().rounds.push(round.clone());
         if self.faults.refuses {
-            return Err(Fault::Refused(Error::perhaps("no luck")));
+            return Err(Error::perhaps("no luck"));
         }
-        if self.faults.is_mute {
-            return Err(Fault::Silent(Error::perhaps("no answer")));
-        }
-        self.publish(&submission.items);
-        Ok(submission.name.clone())
+        self.publish(&round.items);
+        Ok(())
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
-        let mut asked = self.asked.borrow_mut();
-        asked.searches += 1;
-        if self.faults.is_blind {
-            return Err(Fault::Refused(Error::perhaps("no list")));
-        }
-        let starts = self.faults.starts;
-        let has_started = starts.is_some_and(|start| asked.searches >= start);
-        if has_started {
-            let mut given = asked.submissions.iter();
-            let given = given.find(|given| given.name == submission);
-            let items = given.map_or_else(both, |given| given.items.clone());
-            self.publish(&items);
-        }
-        Ok(has_started.then(|| submission.to_owned()))
-    }
-
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
-        let mut asked = self.asked.borrow_mut();
-        asked.polls.push(job.id.clone());
+    fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error> {
+        let mut calls = self.calls.borrow_mut();
+        calls.questions += 1;
         if self.faults.is_missing {
-            return Err(Fault::Refused(Error::never("no command")));
+            return Err(Error::never("no command"));
         }
         if self.faults.is_silent {
-            return Err(Fault::Silent(Error::perhaps("no answer")));
+            return Err(Error::perhaps("no answer"));
         }
         if self.faults.interrupts {
             self.interrupt.catch(2);
         }
-        if self.faults.is_slow {
-            match asked.polls.len() {
-                1 => return Ok(Vec::new()),
-                _ => self.publish(&job.submission.items),
-            }
+        let has_started = self.faults.starts == Some(calls.questions);
+        if has_started || self.faults.is_slow && calls.questions == 2 {
+            rounds.iter().for_each(|round| self.publish(&round.items));
         }
-        if self.faults.waits {
+        let is_first = self.faults.is_slow && calls.questions == 1;
+        if !self.faults.waits && !is_first && !has_started {
             return Ok(Vec::new());
         }
-        let items = job.submission.items.iter();
-        Ok(items.map(|item| ended(item, 0, "")).collect())
-    }
-
-    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
-        self.asked.borrow_mut().queues += 1;
-        Ok(Queue {
+        let alive = rounds.iter().map(|round| Alive {
+            name: round.name.clone(),
             running: self.faults.running,
-            waiting: job.submission.items.len(),
-            reason: "no node is idle".to_owned(),
-        })
+            waiting: round.items.len(),
+        });
+        Ok(alive.collect())
     }
 
-    fn cancel(&mut self, _: &Job) -> Result<(), Fault> {
-        self.asked.borrow_mut().cancelled += 1;
+    fn reason(&mut self, _: &Round) -> Result<String, Error> {
+        self.calls.borrow_mut().reasons += 1;
+        Ok("no node is idle".to_owned())
+    }
+
+    fn cancel(&mut self, _: &Round) -> Result<(), Error> {
+        self.calls.borrow_mut().cancelled += 1;
         Ok(())
     }
 
-    fn manifest(&self, _: &Submission) -> String {
+    fn manifest(&self, _: &Round) -> String {
         String::new()
     }
 }
@@ -190,9 +152,9 @@ fn both() -> Vec<Name> {
     [0, 1].map(Name::planned).to_vec()
 }
 
-/// Runs two items, with two retries. Returns how that ended, what the engine was asked for, and the
-/// jobs that are recorded. If `is_resumed`, a job with both items is recorded before.
-fn run(faults: Faults, is_resumed: bool) -> (Result<(), Error>, Asked, Vec<Recorded>) {
+/// Runs two items, with two retries. Returns how that ended, and what the engine was asked for. If
+/// `is_resumed`, an earlier `run` has submitted both items.
+fn run(faults: Faults, is_resumed: bool) -> (Result<(), Error>, Calls) {
     run_in(|_| (), faults, is_resumed)
 }
 
@@ -201,18 +163,17 @@ fn run_in(
     prepare: impl Fn(&Folder),
     faults: Faults,
     is_resumed: bool,
-) -> (Result<(), Error>, Asked, Vec<Recorded>) {
+) -> (Result<(), Error>, Calls) {
     let dir = TempDir::new().expect("a folder");
     let folder = Folder::new(dir.path(), "0123456789".to_owned());
-    let asked = Rc::default();
+    let calls = Rc::default();
     let interrupt = Interrupt::default();
-    let engine = Fake::boxed(&folder, faults, &asked, &interrupt);
+    let engine = Fake::boxed(&folder, faults, &calls, &interrupt);
     prepare(&folder);
     let book = Book::new(&folder, "fake");
     if is_resumed {
-        let submission = book.list(both()).expect("a list");
-        book.note_submission(&submission).expect("a line");
-        book.note_job(&submission.name, "old").expect("a line");
+        let round = book.round(both()).expect("a list");
+        book.note(&round).expect("a line");
     }
     let mut driver = Driver::new(
         &book,
@@ -225,84 +186,100 @@ fn run_in(
     driver.poll = Duration::ZERO;
     let end = driver.run();
     driver.finish();
-    let jobs = book.jobs().unwrap_or_default();
-    (end, asked.take(), jobs)
+    (end, calls.take())
 }
 
 #[test]
-fn faultless_engine_is_asked_once() {
-    let (end, asked, jobs) = run(Faults::default(), false);
+fn faultless_engine_gets_one_round() {
+    let (end, calls) = run(Faults::default(), false);
     assert!(end.is_ok());
-    assert_eq!((asked.submissions.len(), asked.cancelled), (1, 0));
-    assert_eq!(jobs[0].1.as_ref(), Some(&asked.submissions[0].name));
+    assert_eq!((calls.rounds.len(), calls.questions), (1, 1));
 }
 
+/// The engine has not answered, and has started the pieces.
 #[test]
-fn started_job_is_found() {
-    let faults = Faults::with(|it| (it.is_mute, it.starts) = (true, Some(1)));
-    let (end, asked, jobs) = run(faults, false);
+fn refused_round_that_started_is_waited_for() {
+    let faults = Faults::with(|it| (it.refuses, it.starts) = (true, Some(1)));
+    let (end, calls) = run(faults, false);
     assert!(end.is_ok());
-    assert_eq!((asked.submissions.len(), jobs.len()), (1, 1));
+    assert_eq!(calls.rounds.len(), 1);
 }
 
 #[test]
 fn refusing_engine_ends_the_run() {
     let faults = Faults::with(|it| it.refuses = true);
-    let (end, asked, jobs) = run(faults, false);
+    let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
-    assert_eq!((asked.submissions.len(), jobs.len()), (3, 0));
-    // It was looked for once, because the engine may have taken it all the same.
-    assert_eq!(asked.searches, 3);
+    // It may start each of them yet.
+    assert_eq!((calls.rounds.len(), calls.cancelled), (3, 3));
 }
 
-/// Slurm may have a submission that timed out with an error.
 #[test]
-fn refused_submission_that_cannot_be_looked_up_is_kept() {
-    let faults = Faults::with(|it| (it.refuses, it.is_blind) = (true, true));
-    let (end, asked, jobs) = run(faults, false);
-    assert!(matches!(end, Err(error) if error.to_string() == "no list"));
-    // Nothing else is submitted before it is known whether there is a job.
-    assert_eq!(asked.submissions.len(), 1);
-    assert_eq!((jobs.len(), &jobs[0].1), (1, &None));
+fn nothing_is_submitted_before_a_refused_round_is_known_to_be_dead() {
+    let faults = Faults::with(|it| (it.refuses, it.is_silent) = (true, true));
+    let (end, calls) = run(faults, false);
+    assert!(matches!(end, Err(error) if error.to_string() == "no answer"));
+    assert_eq!((calls.rounds.len(), calls.questions), (1, 2));
+}
+
+#[test]
+fn refused_round_is_waited_for_until_the_pause_is_over() {
+    with_driver(|mut driver, folder| {
+        let faults = Faults::with(|it| it.refuses = true);
+        let calls = Rc::<RefCell<Calls>>::default();
+        driver.engine = Fake::boxed(folder, faults, &calls, driver.interrupt);
+        driver.submit().expect("a retry is left");
+        for is_over in [false, true] {
+            driver.next_question = Instant::now();
+            if is_over {
+                driver.next_submission = Instant::now();
+            }
+            assert!(driver.ask().expect("an answer").is_empty());
+            let living = driver.schedule.living().count();
+            assert_eq!(living, usize::from(!is_over));
+        }
+        driver.submit().expect("a retry is left");
+        assert_eq!(calls.borrow().rounds.len(), 2);
+    });
 }
 
 #[test]
 fn lost_results_fail() {
     let faults = Faults::with(|it| it.loses = true);
-    let (end, asked, _) = run(faults, false);
+    let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.code() == 1));
-    assert_eq!(asked.submissions.len(), 3);
+    assert_eq!(calls.rounds.len(), 3);
 }
 
 #[test]
 fn results_count_without_an_answer() {
     let faults = Faults::with(|it| it.is_silent = true);
-    let (end, asked, _) = run(faults, false);
+    let (end, calls) = run(faults, false);
     assert!(end.is_ok());
-    assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
+    assert_eq!((calls.rounds.len(), calls.cancelled), (1, 1));
 }
 
 #[test]
-fn recorded_job_is_waited_for() {
+fn round_of_an_earlier_run_is_waited_for() {
     let faults = Faults::with(|it| it.is_slow = true);
-    let (end, asked, jobs) = run(faults, true);
+    let (end, calls) = run(faults, true);
     assert!(end.is_ok());
-    assert_eq!((asked.submissions.len(), jobs.len()), (0, 1));
+    assert_eq!(calls.rounds.len(), 0);
 }
 
 #[test]
-fn forgotten_job_is_submitted_again() {
-    let (end, asked, jobs) = run(Faults::default(), true);
+fn forgotten_round_is_submitted_again() {
+    let (end, calls) = run(Faults::default(), true);
     assert!(end.is_ok());
-    assert_eq!((asked.submissions.len(), jobs.len()), (1, 2));
+    assert_eq!(calls.rounds.len(), 1);
 }
 
 #[test]
 fn missing_command_ends_a_resumed_run() {
     let faults = Faults::with(|it| it.is_missing = true);
-    let (end, asked, _) = run(faults, true);
+    let (end, calls) = run(faults, true);
     assert!(matches!(end, Err(error) if error.to_string() == "no command"));
-    assert!(asked.submissions.is_empty());
+    assert!(calls.rounds.is_empty());
 }
 
 #[test]
@@ -312,79 +289,25 @@ fn old_failures_are_not_final() {
         record(folder.path(), &item, &Error::never("old")).expect("a line");
     };
     let faults = Faults::with(|it| (it.is_slow, it.loses) = (true, true));
-    let (end, asked, _) = run_in(fail, faults, true);
+    let (end, calls) = run_in(fail, faults, true);
     assert!(matches!(end, Err(error) if error.code() == 1));
-    assert_eq!(asked.submissions.len(), 2);
-}
-
-#[test]
-fn unrecorded_job_is_cancelled() {
-    let faults = Faults::with(|it| (it.loses, it.blocks) = (true, true));
-    let (end, asked, _) = run(faults, false);
-    assert!(end.is_err());
-    assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
+    assert_eq!(calls.rounds.len(), 3);
 }
 
 #[test]
 fn nothing_is_submitted_without_a_record() {
-    let block = |folder: &Folder| fs::create_dir(folder.path().join("jobs")).expect("a folder");
-    let (end, asked, _) = run_in(block, Faults::default(), false);
+    let block = |folder: &Folder| fs::create_dir(folder.path().join("rounds")).expect("a folder");
+    let (end, calls) = run_in(block, Faults::default(), false);
     assert!(end.is_err());
-    assert!(asked.submissions.is_empty());
-}
-
-#[test]
-fn late_job_is_found_before_the_next_submission() {
-    let faults = Faults::with(|it| (it.is_mute, it.starts) = (true, Some(2)));
-    let (end, asked, jobs) = run(faults, false);
-    assert!(end.is_ok());
-    assert_eq!((asked.submissions.len(), asked.searches), (1, 2));
-    assert_eq!(jobs[0].1.as_ref(), Some(&jobs[0].0.name));
-}
-
-#[test]
-fn late_job_is_cancelled_at_the_end() {
-    let faults = Faults {
-        is_mute: true,
-        loses: true,
-        // Each submission is looked for once after it, and once before each later one.
-        starts: Some(1 + 2 + 3 + 1),
-        ..Faults::default()
-    };
-    let (end, asked, _) = run(faults, false);
-    assert!(matches!(end, Err(error) if error.to_string() == "no answer"));
-    assert_eq!((asked.submissions.len(), asked.cancelled), (3, 3));
-}
-
-/// The earlier `run` was killed before the engine answered.
-#[test]
-fn unanswered_submission_of_an_earlier_run_is_found() {
-    let submit = |folder: &Folder| {
-        let book = Book::new(folder, "fake");
-        let submission = book.list(both()).expect("a list");
-        book.note_submission(&submission).expect("a line");
-    };
-    let faults = Faults::with(|it| it.starts = Some(1));
-    let (end, asked, jobs) = run_in(submit, faults, false);
-    assert!(end.is_ok());
-    assert!(asked.submissions.is_empty());
-    assert_eq!(jobs[0].1.as_ref(), Some(&jobs[0].0.name));
-    // Its failures are no attempts of this run.
-    let faults = Faults {
-        loses: true,
-        ..faults
-    };
-    let (end, asked, _) = run_in(submit, faults, false);
-    assert!(end.is_err());
-    assert_eq!(asked.submissions.len(), 3);
+    assert!(calls.rounds.is_empty());
 }
 
 #[test]
 fn interrupted_run_submits_nothing() {
     let faults = Faults::with(|it| (it.loses, it.interrupts) = (true, true));
-    let (end, asked, _) = run(faults, false);
+    let (end, calls) = run(faults, false);
     assert!(end.is_ok());
-    assert_eq!(asked.submissions.len(), 1);
+    assert_eq!(calls.rounds.len(), 1);
 }
 
 #[test]
@@ -397,29 +320,9 @@ fn published_run_needs_no_engine() {
         }
     };
     let faults = Faults::with(|it| it.is_missing = true);
-    let (end, asked, _) = run_in(publish, faults, true);
+    let (end, calls) = run_in(publish, faults, true);
     assert!(end.is_ok());
-    assert_eq!((asked.polls.len(), asked.cancelled), (0, 0));
-}
-
-/// A call that has no answer takes as long as its limit.
-#[test]
-fn silent_engine_is_asked_about_one_job_at_a_time() {
-    with_driver(|mut driver, folder| {
-        let asked = Rc::<RefCell<Asked>>::default();
-        let faults = Faults::with(|it| it.is_silent = true);
-        driver.engine = Fake::boxed(folder, faults, &asked, driver.interrupt);
-        for id in ["a", "b", "c"] {
-            let submission = driver.book.list(both()).expect("a list");
-            let id = id.to_owned();
-            driver.schedule.submitted(Job { id, submission });
-        }
-        for _ in 0..4 {
-            driver.next_question = Instant::now();
-            assert!(driver.ask().expect("no error").is_empty());
-        }
-        assert_eq!(asked.borrow().polls, ["a", "b", "c", "a"]);
-    });
+    assert_eq!((calls.questions, calls.cancelled), (0, 0));
 }
 
 /// Makes a driver for one item, which has surveyed its folder.
@@ -441,14 +344,6 @@ fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
     test(driver, &folder);
 }
 
-fn ended(item: &Name, code: i32, text: &str) -> Ended {
-    Ended {
-        item: item.clone(),
-        code: Some(code),
-        text: text.to_owned(),
-    }
-}
-
 /// A network file system may list a folder as it was before the result was published.
 #[test]
 fn unlisted_result_is_no_failure() {
@@ -461,7 +356,8 @@ fn unlisted_result_is_no_failure() {
         let attempt = Attempt::begin(folder, &item).expect("a file");
         let split = Done { out: (), rest };
         attempt.publish::<Nothing>(&split).expect("a result");
-        driver.count(ended(&item, 0, "")).expect("a result");
+        let round = driver.book.round(vec![item.clone()]).expect("a list");
+        driver.count(&round).expect("a result");
         assert!(driver.schedule.failures([&item].into_iter()).is_empty());
         assert!(driver.survey.missing().eq([&item.child(0)]));
         let attempt = Attempt::begin(folder, &item.child(0)).expect("a file");
@@ -484,28 +380,21 @@ fn unknown_item_is_no_failure() {
         let attempt = Attempt::begin(folder, &item).expect("a file");
         let whole = Done::whole(());
         attempt.publish::<Nothing>(&whole).expect("a result");
-        driver.count(ended(&item, 0, "")).expect("no failure");
+        let round = driver.book.round(vec![item]).expect("a list");
+        driver.count(&round).expect("no failure");
         assert_eq!(driver.survey.weight(), (0, 1));
     });
 }
 
 #[test]
-fn jobs_are_cancelled_without_a_survey() {
+fn rounds_are_cancelled_without_a_survey() {
     let contradict = |folder: &Folder| {
         let file = folder.path().join("0~here~1~1.differs");
         fs::write(file, "").expect("a file");
     };
-    let (end, asked, _) = run_in(contradict, Faults::default(), true);
+    let (end, calls) = run_in(contradict, Faults::default(), true);
     assert!(end.is_err());
-    assert_eq!((asked.submissions.len(), asked.cancelled), (0, 1));
-}
-
-#[test]
-fn message_has_one_line() {
-    with_driver(|driver, _| {
-        let ended = ended(&Name::planned(0), 1, "no\nluck");
-        assert_eq!(driver.unlogged(&ended).text, "no luck");
-    });
+    assert_eq!((calls.rounds.len(), calls.cancelled), (0, 1));
 }
 
 #[test]
@@ -513,13 +402,13 @@ fn cut_off_lines_cost_no_others() {
     with_driver(|driver, folder| {
         let item = Name::planned(0);
         let cut = [b"{\"host\":\"", &"ä".as_bytes()[..1]].concat();
-        for name in ["0.err", "jobs"] {
+        for name in ["0.err", "rounds"] {
             fs::write(folder.path().join(name), &cut).expect("a file");
         }
         record(folder.path(), &item, &Error::never("no")).expect("a line");
-        let submission = driver.book.list(vec![item.clone()]).expect("a list");
-        driver.book.note_submission(&submission).expect("a line");
+        let round = driver.book.round(vec![item.clone()]).expect("a list");
+        driver.book.note(&round).expect("a line");
         assert_eq!(folder.failures(&item).expect("a file").len(), 1);
-        assert_eq!(driver.book.jobs().expect("a file").len(), 1);
+        assert_eq!(driver.book.rounds().expect("a file").len(), 1);
     });
 }

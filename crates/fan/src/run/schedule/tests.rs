@@ -1,12 +1,19 @@
 use super::*;
-use crate::engine::Submission;
+use crate::engine;
 
-/// What happens to a schedule with two retries. Items are separated by spaces.
+/// What happens to a schedule with two retries. Items and rounds are separated by spaces.
 enum Event {
     Adopt(&'static str, &'static str),
     Submit(&'static str, &'static str),
-    /// The engine says that these pieces of the job have ended, each with its code.
-    End(&'static str, &'static [(&'static str, Option<i32>)]),
+    /// The submission of this round has failed.
+    Refuse(&'static str, &'static str),
+    /// The engine says that these rounds are alive, and no others. Pieces of an ended round whose
+    /// items are missing have failed.
+    Alive(&'static str),
+    /// So it does before the pause after a refused submission is over.
+    StillAlive(&'static str),
+    /// From now on, failures are final.
+    Final,
     /// These results are published.
     Publish(&'static str),
     /// These items were left by a piece.
@@ -15,7 +22,7 @@ enum Event {
     Ready(&'static str),
     Over(bool),
     /// Then these items have failed, each so many times.
-    Failed(&'static [(&'static str, usize)]),
+    Failures(&'static [(&'static str, usize)]),
 }
 use Event::*;
 
@@ -23,14 +30,21 @@ fn names(text: &str) -> impl Iterator<Item = Name> {
     text.split_whitespace().map(|name| name.parse().unwrap())
 }
 
-fn job(id: &str, items: &str) -> Job {
-    Job {
-        id: id.to_owned(),
-        submission: Submission {
-            name: id.to_owned(),
-            list: "fake.json".into(),
-            items: names(items).collect(),
-        },
+fn round(name: &str, items: &str) -> Round {
+    Round {
+        name: name.to_owned(),
+        list: "fake.json".into(),
+        items: names(items).collect(),
+    }
+}
+
+fn failed(retry: Retry) -> Failed {
+    Failed {
+        host: String::new(),
+        pid: 0,
+        at: 0.0,
+        retry,
+        text: String::new(),
     }
 }
 
@@ -38,27 +52,26 @@ fn job(id: &str, items: &str) -> Job {
 fn play(events: &[Event]) {
     let mut schedule = Schedule::new(2);
     let mut missing: BTreeSet<Name> = names("0 1").collect();
+    let mut retry = Retry::Perhaps;
     for (at, event) in events.iter().enumerate() {
         match *event {
-            Adopt(id, items) => schedule.adopt(job(id, items)),
-            Submit(id, items) => schedule.submitted(job(id, items)),
-            End(id, ended) => {
-                let ended = ended.iter().map(|(item, code)| Ended {
-                    item: item.parse().unwrap(),
-                    code: *code,
-                    text: String::new(),
+            Adopt(name, items) => schedule.adopt(round(name, items)),
+            Submit(name, items) => schedule.submitted(round(name, items)),
+            Refuse(name, items) => schedule.doubt(round(name, items)),
+            Alive(rounds) | StillAlive(rounds) => {
+                let alive = rounds.split_whitespace().map(|name| engine::Alive {
+                    name: name.to_owned(),
+                    running: 1,
+                    waiting: 0,
                 });
-                for ended in schedule.ended(id, ended.collect()) {
-                    if missing.contains(&ended.item) {
-                        let cause = Cause {
-                            host: None,
-                            code: ended.code,
-                            text: ended.text,
-                        };
-                        schedule.failed(&ended.item, cause);
+                let alive: Vec<_> = alive.collect();
+                for round in schedule.answered(&alive, matches!(event, StillAlive(_))) {
+                    for item in round.items.iter().filter(|item| missing.contains(item)) {
+                        schedule.failed(item, failed(retry));
                     }
                 }
             }
+            Final => retry = Retry::Never,
             Publish(items) => names(items).for_each(|item| assert!(missing.remove(&item))),
             Leave(items) => missing.extend(names(items)),
             Ready(items) => {
@@ -66,7 +79,7 @@ fn play(events: &[Event]) {
                 assert_eq!(schedule.ready(missing.iter()), ready, "event {at}");
             }
             Over(is_over) => assert_eq!(schedule.is_over(missing.iter()), is_over, "event {at}"),
-            Failed(expected) => {
+            Failures(expected) => {
                 let failures = schedule.failures(missing.iter());
                 let failures = failures
                     .iter()
@@ -80,10 +93,6 @@ fn play(events: &[Event]) {
     }
 }
 
-const DONE: Option<i32> = Some(0);
-const PANIC: Option<i32> = Some(1);
-const SIGNAL: Option<i32> = None;
-
 #[test]
 fn published_items_are_over() {
     play(&[
@@ -93,34 +102,21 @@ fn published_items_are_over() {
         Over(false),
         Publish("0 1"),
         Over(true),
-        End("a", &[("0", DONE), ("1", DONE)]),
+        Alive(""),
         Over(true),
-        Failed(&[]),
+        Failures(&[]),
     ]);
 }
 
 #[test]
-fn repeated_ends_count_once() {
-    play(&[
-        Submit("a", "0 1"),
-        End("a", &[("0", PANIC)]),
-        End("a", &[("0", PANIC)]),
-        Failed(&[("0", 1)]),
-        Ready("0"),
-        Submit("b", "0"),
-        End("a", &[("0", PANIC), ("0", PANIC)]),
-        Failed(&[("0", 1)]),
-        Ready(""),
-    ]);
-}
-
-#[test]
-fn lost_results_are_attempted_again() {
+fn failed_items_wait_for_the_end_of_their_round() {
     play(&[
         Submit("a", "0 1"),
         Publish("1"),
-        End("a", &[("0", DONE), ("1", DONE)]),
-        Failed(&[("0", 1)]),
+        Alive("a"),
+        Ready(""),
+        Alive(""),
+        Failures(&[("0", 1)]),
         Ready("0"),
         Over(false),
     ]);
@@ -130,24 +126,27 @@ fn lost_results_are_attempted_again() {
 fn late_results_count() {
     play(&[
         Submit("a", "0 1"),
-        End("a", &[("0", Some(2)), ("1", Some(2))]),
+        Final,
+        Alive(""),
         Over(true),
         Publish("0 1"),
         Over(true),
-        Failed(&[]),
+        Failures(&[]),
     ]);
 }
 
 #[test]
-fn code_2_is_final() {
+fn final_failures_are_not_tried_again() {
     play(&[
-        Submit("a", "0 1"),
-        End("a", &[("0", Some(2))]),
+        Submit("a", "0"),
+        Submit("b", "1"),
+        Final,
+        Alive("b"),
         Ready(""),
         Over(false),
         Publish("1"),
         Over(true),
-        Failed(&[("0", 1)]),
+        Failures(&[("0", 1)]),
     ]);
 }
 
@@ -156,65 +155,49 @@ fn retries_are_exhausted() {
     play(&[
         Submit("a", "0 1"),
         Publish("1"),
-        End("a", &[("0", SIGNAL)]),
+        Alive(""),
         Ready("0"),
         Submit("b", "0"),
-        End("b", &[("0", Some(3))]),
+        Alive(""),
         Ready("0"),
         Submit("c", "0"),
         Over(false),
-        End("c", &[("0", PANIC)]),
+        Alive(""),
         Ready(""),
         Over(true),
-        Failed(&[("0", 3)]),
+        Failures(&[("0", 3)]),
     ]);
 }
 
 #[test]
-fn children_of_a_split_item_are_ready() {
+fn children_of_a_split_item_are_ready_at_once() {
     play(&[
         Submit("a", "0 1"),
         Publish("0"),
         Leave("0.0 0.1"),
+        Alive("a"),
         Ready("0.0 0.1"),
         Submit("b", "0.0 0.1"),
-        End("b", &[("0.1", PANIC)]),
         Publish("0.0"),
         Leave("0.0.0"),
+        Alive("a"),
+        Failures(&[("0.1", 1)]),
         Ready("0.0.0 0.1"),
         Over(false),
     ]);
 }
 
 #[test]
-fn adopted_pieces_are_waited_for() {
-    play(&[
-        Adopt("old", "0 1"),
-        Ready(""),
-        // Item 0 has ended before this run began.
-        End("old", &[("0", PANIC)]),
-        Ready("0"),
-        Failed(&[]),
-        Submit("a", "0"),
-        End("old", &[("0", PANIC), ("1", PANIC)]),
-        Ready("1"),
-        Failed(&[("1", 1)]),
-    ]);
-}
-
-#[test]
-fn forgotten_jobs_cost_no_attempt() {
-    let all: &[_] = &[("0", SIGNAL), ("1", SIGNAL)];
+fn failures_of_adopted_rounds_do_not_count() {
     play(&[
         Adopt("old", "0 1"),
         Adopt("older", "0 1"),
-        Adopt("oldest", "0 1"),
-        End("oldest", all),
-        End("older", all),
+        Alive("old"),
         Ready(""),
-        End("old", all),
+        Failures(&[]),
+        Alive(""),
         Ready("0 1"),
-        Failed(&[]),
+        Failures(&[]),
     ]);
 }
 
@@ -222,31 +205,38 @@ fn forgotten_jobs_cost_no_attempt() {
 fn last_of_two_pieces_counts() {
     play(&[
         Adopt("old", "0"),
-        Adopt("older", "0"),
-        End("old", &[]),
-        End("older", &[]),
-        End("old", &[("0", PANIC)]),
-        Failed(&[]),
-        End("older", &[("0", PANIC)]),
-        Failed(&[("0", 1)]),
-    ]);
-}
-
-#[test]
-fn unknown_ends_are_ignored() {
-    play(&[
-        Submit("a", "0"),
-        End("b", &[("0", Some(2))]),
-        End("a", &[("1", Some(2)), ("7", Some(2))]),
-        Failed(&[]),
+        Submit("a", "0 1"),
+        Alive("old"),
+        Failures(&[("1", 1)]),
         Ready("1"),
+        Alive(""),
+        Ready("0 1"),
+        Failures(&[("1", 1)]),
     ]);
 }
 
 #[test]
-fn silent_engine_changes_nothing() {
-    // `run` does not call `ended` if the engine does not answer.
-    play(&[Submit("a", "0 1"), Ready(""), Over(false), Failed(&[])]);
+fn refused_rounds_cost_no_attempt() {
+    play(&[
+        Refuse("a", "0 1"),
+        StillAlive(""),
+        Ready(""),
+        Alive(""),
+        Ready("0 1"),
+        Failures(&[]),
+    ]);
+}
+
+#[test]
+fn refused_round_that_starts_counts() {
+    play(&[
+        Refuse("a", "0 1"),
+        StillAlive("a"),
+        Alive("a"),
+        Ready(""),
+        Alive(""),
+        Failures(&[("0", 1), ("1", 1)]),
+    ]);
 }
 
 #[test]
@@ -254,15 +244,19 @@ fn refusals_in_a_row_give_up() {
     let mut schedule = Schedule::new(2);
     assert!(!schedule.refused());
     assert!(!schedule.refused());
-    schedule.submitted(job("a", "0"));
+    schedule.submitted(round("a", "0"));
     assert!((0..5).all(|_| !schedule.refused()), "a piece lives");
-    schedule.ended(
-        "a",
-        vec![Ended {
-            item: Name::planned(0),
-            code: DONE,
-            text: String::new(),
-        }],
-    );
+    schedule.answered(&[], false);
+    schedule.doubt(round("b", "0"));
     assert!(schedule.refused());
+}
+
+#[test]
+fn rounds_that_were_given_up_are_cancelled() {
+    let mut schedule = Schedule::new(2);
+    schedule.doubt(round("a", "0"));
+    schedule.answered(&[], false);
+    schedule.submitted(round("b", "0"));
+    let names = schedule.possible().map(|round| round.name.as_str());
+    assert!(names.eq(["b", "a"]));
 }

@@ -3,18 +3,17 @@
 use super::*;
 use crate::run::book::queue;
 
-/// Returns what `status` reads, and how often the engine was asked about its queue, after two
-/// rounds in which so many pieces run.
+/// Returns what `status` reads, and how often the engine was asked for a reason, after two questions
+/// during which so many pieces run.
 fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> (String, usize) {
     let mut result = (String::new(), 0);
     with_driver(|mut driver, folder| {
-        let asked = Rc::<RefCell<Asked>>::default();
+        let calls = Rc::<RefCell<Calls>>::default();
         let faults = Faults::with(|it| (it.waits, it.running) = (true, running));
-        driver.engine = Fake::boxed(folder, faults, &asked, driver.interrupt);
+        driver.engine = Fake::boxed(folder, faults, &calls, driver.interrupt);
         driver.patience = patience.unwrap_or(driver.patience);
-        let submission = driver.book.list(both()).expect("a list");
-        let id = "a".to_owned();
-        driver.schedule.submitted(Job { id, submission });
+        let round = driver.book.round(both()).expect("a list");
+        driver.schedule.submitted(round);
         for _ in 0..2 {
             driver.next_question = Instant::now();
             assert!(driver.ask().expect("no error").is_empty());
@@ -23,7 +22,7 @@ fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> 
         }
         let noted = queue(folder.path());
         let text = noted.map_or_else(String::new, |(text, _)| text);
-        result = (text, asked.borrow().queues);
+        result = (text, calls.borrow().reasons);
         driver.finish();
         assert_eq!(queue(folder.path()), None);
     });
@@ -35,9 +34,8 @@ fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> 
 fn new_run_clears_the_reason() {
     with_driver(|driver, folder| {
         let book = driver.book;
-        let submission = book.list(both()).expect("a list");
-        book.note_submission(&submission).expect("a line");
-        book.note_job(&submission.name, "old").expect("a line");
+        let round = book.round(both()).expect("a list");
+        book.note(&round).expect("a line");
         book.note_queue("no node is idle").expect("a line");
         let faults = Faults::with(|it| it.is_missing = true);
         let engine = Fake::boxed(folder, faults, &Rc::default(), driver.interrupt);
@@ -54,7 +52,7 @@ fn waiting_pieces_are_explained() {
     let at_once = Some(Duration::ZERO);
     assert_eq!(queued(0, at_once, |_| ()), (text.to_owned(), 2));
     // Those that run take the processors.
-    assert_eq!(queued(1, at_once, |_| ()), (String::new(), 2));
+    assert_eq!(queued(1, at_once, |_| ()), (String::new(), 0));
     assert_eq!(queued(0, None, |_| ()), (String::new(), 0));
     let start = |folder: &Folder| {
         fs::write(folder.path().join("0~here~1~1.running"), "").expect("a file");
