@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::name::Name;
-pub use options::EngineOptions;
+pub use options::{EngineOptions, Kind};
 
 /// The command line of every piece.
 #[derive(Clone, Debug)]

@@ -49,30 +49,24 @@ struct Order {
 /// Does the work of an item, unless its result is published already. An error goes into the item's log
 /// as well.
 pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> {
-    order(asked).and_then(|order| {
-        let done = open::<P>(asked, &order)
-            .and_then(|(plan, folder)| attempt(plan, &folder, &order.item, budget));
-        done.map_err(
-            |error| match folder::record(asked.out, &order.item, &error) {
-                Ok(()) => error,
-                Err(unrecorded) => error.and(&unrecorded),
-            },
-        )
-    })
-}
-
-/// Reads the plan, which must be that of the order.
-fn open<P: Split>(asked: &Asked<'_>, order: &Order) -> Result<(Plan<P>, Folder), Error> {
-    let plan = Plan::<P>::read(asked.plan, asked.out, None)?;
-    if let Some((digest, source)) = &order.plan
+    let Order { item, plan: named } = order(asked)?;
+    let plan = Plan::<P>::read(asked.plan, asked.out, None);
+    // A piece of another plan writes nothing into the logs of this one.
+    if let (Ok(plan), Some((digest, source))) = (&plan, &named)
         && digest != plan.digest()
     {
         return Err(Error::never(format!(
             "{source} names an item of another plan"
         )));
     }
-    let folder = Folder::new(asked.out, plan.digest().to_owned());
-    Ok((plan, folder))
+    let done = plan.and_then(|plan| {
+        let folder = Folder::new(asked.out, plan.digest().to_owned());
+        attempt(plan, &folder, &item, budget)
+    });
+    done.map_err(|error| match folder::record(asked.out, &item, &error) {
+        Ok(()) => error,
+        Err(unrecorded) => error.and(&unrecorded),
+    })
 }
 
 fn attempt<P: Split>(

@@ -78,7 +78,9 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         let text = format!(
             "interrupted: {done} of {all} results are in {path}; run the same command again to resume"
         );
-        return Err(Error::interrupted(signal, text));
+        // Another error may have ended the run before the signal.
+        let error = Error::interrupted(signal, text);
+        return Err(end.err().map_or(error.clone(), |end| error.and(&end)));
     }
     end?;
     // A piece may have been killed between its link and this.

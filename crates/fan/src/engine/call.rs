@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use crate::Error;
 
 /// How variables begin by which a user chooses what Slurm lists and cancels, such as
-/// `SQUEUE_PARTITION`. A piece that is not listed counts as ended.
-const FILTERS: [&[u8]; 2] = [b"SQUEUE_", b"SCANCEL_"];
+/// `SQUEUE_PARTITION`, or lets `sbatch` wait for the pieces. A piece that is not listed counts as
+/// ended.
+const FILTERS: [&[u8]; 3] = [b"SQUEUE_", b"SCANCEL_", b"SBATCH_WAIT"];
 
 /// The commands of an engine.
 pub struct Commands {

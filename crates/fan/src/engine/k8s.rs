@@ -39,17 +39,34 @@ pub struct K8s {
     container: Container,
 }
 
-/// The answer to `get job`.
+/// The label of all Jobs of `fan`.
+const LABEL: &str = "app.kubernetes.io/managed-by";
+const MANAGER: &str = "tidegate-fan";
+
+/// The answer to `get jobs`.
 #[derive(Deserialize)]
-struct Answer {
+struct Jobs {
+    items: Vec<Job>,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    metadata: Metadata,
     #[serde(default)]
     status: Status,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Status {
     succeeded: usize,
+    /// Such as `1,3-5`.
+    failed_indexes: String,
     /// How many pods run.
     ready: usize,
     conditions: Vec<Condition>,
@@ -90,17 +107,14 @@ impl K8s {
         })
     }
 
-    /// Returns the Job, or `None` if the cluster has none of this name.
-    fn status(&self, name: &str) -> Result<Option<Status>, Error> {
-        let arguments = ["get", "job", name, "--ignore-not-found", "-o", "json"];
+    /// Returns the Jobs of `fan`.
+    fn jobs(&self) -> Result<Vec<Job>, Error> {
+        let label = format!("{LABEL}={MANAGER}");
+        let arguments = ["get", "jobs", "-l", &label, "-o", "json"];
         let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
         let unknown = answer.refused("the answer is unknown");
-        let out = answer.success()?;
-        if out.trim().is_empty() {
-            return Ok(None);
-        }
-        let answer = serde_json::from_str::<Answer>(&out).map_err(|_| unknown)?;
-        Ok(Some(answer.status))
+        let jobs = serde_json::from_str::<Jobs>(&answer.success()?);
+        jobs.map(|jobs| jobs.items).map_err(|_| unknown)
     }
 
     /// Returns why the first pod waits that says it.
@@ -146,7 +160,7 @@ impl Engine for K8s {
         let job = json!({
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "metadata": { "name": name(&round.name) },
+            "metadata": { "name": name(&round.name), "labels": { LABEL: MANAGER } },
             "spec": {
                 "completionMode": "Indexed",
                 "completions": size,
@@ -179,27 +193,29 @@ impl Engine for K8s {
     }
 
     fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error> {
-        let mut alive = Vec::new();
-        for round in rounds {
-            let status = self.status(&name(&round.name))?;
-            if let Some(status) = status.filter(|status| !status.is(&["Complete", "Failed"])) {
-                alive.push(Alive {
-                    name: round.name.clone(),
-                    running: status.ready,
-                    waiting: round
-                        .items
-                        .len()
-                        .saturating_sub(status.succeeded + status.ready),
-                });
-            }
-        }
-        Ok(alive)
+        let jobs = self.jobs()?;
+        let alive = rounds.iter().filter_map(|round| {
+            let name = name(&round.name);
+            let Status {
+                succeeded,
+                ref failed_indexes,
+                ready,
+                ..
+            } = living(&jobs, &name)?.status;
+            let over = succeeded + count(failed_indexes) + ready;
+            Some(Alive {
+                name: round.name.clone(),
+                running: ready,
+                waiting: round.items.len().saturating_sub(over),
+            })
+        });
+        Ok(alive.collect())
     }
 
     fn reason(&mut self, round: &Round) -> Result<String, Error> {
         let name = name(&round.name);
-        let status = self.status(&name)?.unwrap_or_default();
-        if status.is(&["Suspended"]) {
+        let jobs = self.jobs()?;
+        if living(&jobs, &name).is_some_and(|job| job.status.is(&["Suspended"])) {
             let patch = [
                 "patch",
                 "job",
@@ -235,4 +251,19 @@ fn name(round: &str) -> String {
     let name: String = round.chars().map(allowed).collect();
     let start = name.len().saturating_sub(LONGEST);
     name[start..].trim_matches('-').to_owned()
+}
+
+/// Returns the Job of this name, unless it has ended.
+fn living<'a>(jobs: &'a [Job], name: &str) -> Option<&'a Job> {
+    let mut jobs = jobs.iter().filter(|job| job.metadata.name == name);
+    jobs.find(|job| !job.status.is(&["Complete", "Failed"]))
+}
+
+/// Returns how many indexes are in a text such as `1,3-5,7`.
+fn count(indexes: &str) -> usize {
+    let parts = indexes.split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(last.parse::<usize>().ok()? + 1 - first.parse::<usize>().ok()?)
+    });
+    parts.sum()
 }

@@ -121,10 +121,8 @@ impl Local {
         };
         let out = &self.launch.out;
         let noted = folder::failures(out, item).unwrap_or_default();
-        if noted
-            .last()
-            .is_none_or(|last| (&last.host, last.pid) != (&failed.host, pid))
-        {
+        let is_this = |last: &Failed| pid != 0 && (&last.host, last.pid) == (&failed.host, pid);
+        if !noted.last().is_some_and(is_this) {
             // If the disk is full, `run` says that the piece has left no message.
             let _ = folder::note(out, item, &failed);
         }

@@ -26,6 +26,9 @@ const ENDED: [&str; 13] = [
     "TIMEOUT",
 ];
 
+/// How many names one call of `squeue` gets: an argument has a limited length.
+const NAMES: usize = 1000;
+
 /// How many elements an array may have, unless the cluster's `MaxArraySize` is below its default.
 const CAPACITY: usize = 1000;
 
@@ -69,6 +72,13 @@ impl Slurm {
         })
     }
 
+    /// Returns a command for the user.
+    fn command(&self, program: &str, arguments: &[&str]) -> String {
+        let on = self.on.iter().map(String::as_str);
+        let words = [program].into_iter().chain(on);
+        line(&words.chain(arguments.iter().copied()).collect::<Vec<_>>())
+    }
+
     fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Error> {
         let on = self.on.iter().map(String::as_str);
         let arguments: Vec<_> = on.chain(arguments.iter().copied()).collect();
@@ -77,6 +87,14 @@ impl Slurm {
 
     /// Returns the elements of the rounds that have not ended.
     fn elements(&self, rounds: &[&Round]) -> Result<Vec<Element>, Error> {
+        let mut all = Vec::new();
+        for rounds in rounds.chunks(NAMES) {
+            all.extend(self.some_elements(rounds)?);
+        }
+        Ok(all)
+    }
+
+    fn some_elements(&self, rounds: &[&Round]) -> Result<Vec<Element>, Error> {
         let names: Vec<_> = rounds.iter().map(|round| round.name.as_str()).collect();
         let names = names.join(",");
         // `-t` compares states exactly: one that is CONFIGURING is not RUNNING.
@@ -124,8 +142,11 @@ exec {exec}
         // In the script, these would not win against variables such as `SBATCH_ARRAY_INX`.
         let name = format!("--job-name={}", round.name);
         let array = array(round);
-        let answer = self.call("sbatch", &[&name, &array], &script)?;
-        if answer.err.contains("Invalid job array specification") {
+        // An element that is requeued would be listed as ended first. `run` submits it again.
+        let arguments = ["--no-requeue", &name, &array];
+        let answer = self.call("sbatch", &arguments, &script)?;
+        let is_too_large = |text| answer.err.contains(text);
+        if is_too_large("Invalid job array specification") || is_too_large("submit limit") {
             self.capacity = (round.items.len() / 2).max(1);
         }
         if answer.err.contains("DOS line breaks") {
@@ -161,8 +182,9 @@ exec {exec}
                 "None" | "" => element.state,
                 _ => element.reason,
             };
-            if reason.contains("Held") {
-                let release = line(&["scontrol", "release", &format!("jobname={}", round.name)]);
+            if reason.to_lowercase().contains("held") {
+                let name = format!("jobname={}", round.name);
+                let release = self.command("scontrol", &["release", &name]);
                 return format!("{reason}: `{release}` releases them");
             }
             reason
@@ -176,10 +198,7 @@ exec {exec}
 
     fn details(&self, round: &Round) -> Option<String> {
         let name = format!("--name={}", round.name);
-        let on = self.on.iter().map(String::as_str);
-        let words = ["squeue"].into_iter().chain(on);
-        let words: Vec<_> = words.chain([&name, "--states=all", "--long"]).collect();
-        Some(line(&words))
+        Some(self.command("squeue", &[&name, "--states=all", "--long"]))
     }
 }
 

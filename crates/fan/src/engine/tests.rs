@@ -360,8 +360,11 @@ fn held_rounds_tell_how_to_go_on() {
     let fake = Fake::new("slurm");
     fake.fault("wait", "JobHeldAdmin");
     let (mut engine, round) = fake.start("");
-    let text = "JobHeldAdmin: `scontrol release jobname=first` releases them";
-    assert_eq!(engine.reason(&round).unwrap(), text);
+    for why in ["JobHeldAdmin", "job requeued in held state"] {
+        fake.fault("wait", why);
+        let text = format!("{why}: `scontrol release jobname=first` releases them");
+        assert_eq!(engine.reason(&round).unwrap(), text);
+    }
     let fake = Fake::new("k8s");
     fake.fault("wait", "");
     fake.fault("suspend", "");
@@ -404,4 +407,17 @@ fn rounds_of_another_cluster_are_found_and_cancelled() {
     assert_eq!(engine.alive(&[&round]).unwrap(), [alive(&round, 4, 0)]);
     engine.cancel(&round).unwrap();
     assert!(!lives(&mut engine, &round));
+}
+
+#[test]
+fn slurm_is_asked_about_any_number_of_rounds() {
+    let fake = Fake::new("slurm");
+    fake.tell("hold", "");
+    let (mut engine, first) = fake.start("");
+    let other = fake.round(&"x".repeat(40));
+    // More than one argument may have.
+    let mut rounds = vec![&other; 4000];
+    rounds.push(&first);
+    assert_eq!(engine.alive(&rounds).unwrap().len(), 1);
+    fake.release();
 }

@@ -176,12 +176,12 @@ impl<'a> Book<'a> {
         files::append(&self.folder.path().join(ROUNDS), line)
     }
 
-    /// Returns the rounds that the engine was given.
-    pub fn rounds(&self) -> Result<Vec<Round>, Error> {
+    /// Returns the rounds that were given to engines, with the names of these.
+    pub fn rounds(&self) -> Result<Vec<(String, Round)>, Error> {
         let lines = files::lines(&self.folder.path().join(ROUNDS))?.into_iter();
         let rounds = lines.filter_map(|line| match line {
-            Line::Round { engine, round } if engine == self.engine => Some(round),
-            _ => None,
+            Line::Round { engine, round } => Some((engine, round)),
+            Line::Queue { .. } => None,
         });
         Ok(rounds.collect())
     }

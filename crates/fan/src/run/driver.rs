@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::{Engine, Round};
+use crate::engine::{Engine, Kind, Round};
 use crate::files::{host, now};
 use crate::folder::{Failed, Survey, note};
 use crate::interrupt::Interrupt;
@@ -48,8 +48,8 @@ pub struct Driver<'a> {
     next_submission: Instant,
     /// How many pieces run, as the engine has said last.
     running: usize,
-    /// What the user was last told about the engine, and when.
-    told: (String, Instant),
+    /// What the user was last told about the engine, with its error, and when.
+    told: (&'static str, String, Instant),
     quiet: Quiet,
     /// After how long without a start the engine is asked why pieces wait.
     patience: Duration,
@@ -80,7 +80,7 @@ impl<'a> Driver<'a> {
             next_question: Instant::now(),
             next_submission: Instant::now(),
             running: 0,
-            told: (String::new(), Instant::now()),
+            told: ("", String::new(), Instant::now()),
             quiet: Quiet::new(noted.map_or_else(String::new, |(text, _)| text)),
             patience: PATIENCE,
             piece,
@@ -103,7 +103,7 @@ impl<'a> Driver<'a> {
             // The engine first: what has ended by then is in the folder.
             let ended = self.ask()?;
             self.survey()?;
-            for round in &ended {
+            for round in ended {
                 self.count(round)?;
             }
             if self.schedule.is_over(self.survey.missing()) {
@@ -116,13 +116,25 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Adopts the rounds of earlier runs that have items without a result.
+    /// Adopts the rounds of earlier runs that have items without a result. Names the last one that
+    /// another engine may still run.
     fn adopt(&mut self) -> Result<(), Error> {
         let published = &self.survey.published;
-        for round in self.book.rounds()? {
-            if !round.items.iter().all(|item| published.contains_key(item)) {
-                self.schedule.adopt(round);
+        let mut elsewhere = None;
+        for (engine, round) in self.book.rounds()? {
+            if round.items.iter().all(|item| published.contains_key(item)) {
+                continue;
             }
+            if engine == self.book.engine {
+                self.schedule.adopt(round);
+            } else if engine != Kind::Local.name() {
+                elsewhere = Some((engine, round.name));
+            }
+        }
+        if let Some((engine, name)) = elsewhere {
+            self.progress.tell(&format!(
+                "pieces of {name} may still run in {engine}: use --engine {engine}, or end them there"
+            ));
         }
         Ok(())
     }
@@ -154,6 +166,11 @@ impl<'a> Driver<'a> {
     /// call may take as long.
     fn cancel(&mut self) {
         let rounds: Vec<_> = self.schedule.possible().collect();
+        if !rounds.is_empty() && self.book.engine != Kind::Local.name() {
+            let engine = self.book.engine;
+            self.progress
+                .tell(&format!("ending the pieces in {engine}"));
+        }
         for (at, round) in rounds.iter().enumerate() {
             if let Err(error) = self.engine.cancel(round) {
                 let names: Vec<_> = rounds[at..].iter().map(|it| it.name.as_str()).collect();
@@ -213,20 +230,23 @@ impl<'a> Driver<'a> {
         Ok(Vec::new())
     }
 
-    /// Tells the user what the engine does, unless that was told lately.
-    fn tell(&mut self, what: &str, error: &Error) {
-        let engine = self.book.engine;
-        let text = format!("{engine} {what}; `run` tries again: {error}");
-        let (before, at) = &self.told;
-        if *before != text || at.elapsed() > SILENCE {
+    /// Tells the user what the engine does, unless that was told lately. Some errors have another text
+    /// each time.
+    fn tell(&mut self, what: &'static str, error: &Error) {
+        let (engine, error) = (self.book.engine, error.to_string());
+        let (before, text, at) = &self.told;
+        let is_new = *before != what || *text != error && at.elapsed() > LONGEST_PAUSE;
+        if is_new || at.elapsed() > SILENCE {
+            let text = format!("{engine} {what}; `run` tries again: {error}");
             self.progress.tell(&text);
-            self.told = (text, Instant::now());
+            self.told = (what, error, Instant::now());
         }
     }
 
     /// Counts a failed attempt of each item of an ended round that has no result.
-    fn count(&mut self, round: &Round) -> Result<(), Error> {
+    fn count(&mut self, round: Round) -> Result<(), Error> {
         let folder = self.book.folder;
+        let mut is_whole = true;
         for item in &round.items {
             // A listing may not show the result, or that of the piece that has left the item.
             let is_known = self.survey.weights.contains_key(item);
@@ -240,13 +260,17 @@ impl<'a> Driver<'a> {
             let last = match folder.failures(item)?.get(before..) {
                 Some([.., last]) => last.clone(),
                 _ => {
-                    let failed = self.unlogged(round, item);
+                    let failed = self.unlogged(&round, item);
                     // If the disk is full, only `status` misses it.
                     let _ = note(folder.path(), item, &failed);
                     failed
                 }
             };
             self.schedule.failed(item, last);
+            is_whole = false;
+        }
+        if !is_whole {
+            self.schedule.suspect(round);
         }
         Ok(())
     }

@@ -46,6 +46,8 @@ enum Known {
     Doubtful,
     /// An earlier `run` has submitted it.
     Old,
+    /// An earlier `run` has submitted it, and the engine has said that it is alive.
+    Found,
 }
 
 /// What is known about rounds and failures.
@@ -53,8 +55,9 @@ pub struct Schedule {
     retries: usize,
     /// The rounds that live, as far as is known.
     living: Vec<(Round, Known)>,
-    /// Rounds that the engine did not know when they were given up. It may start them later.
-    doubtful: Vec<Round>,
+    /// Rounds that have ended, as the engine says, and have left items without a result. It may run
+    /// them all the same, now or later.
+    suspects: Vec<Round>,
     failures: BTreeMap<Name, Failure>,
     /// How many times in a row the engine did not take a round.
     refused: usize,
@@ -65,7 +68,7 @@ impl Schedule {
         Self {
             retries,
             living: Vec::new(),
-            doubtful: Vec::new(),
+            suspects: Vec::new(),
             failures: BTreeMap::new(),
             refused: 0,
         }
@@ -107,9 +110,14 @@ impl Schedule {
         self.living.iter().map(|(round, _)| round)
     }
 
+    /// Adds a round that has ended without all results.
+    pub fn suspect(&mut self, round: Round) {
+        self.suspects.push(round);
+    }
+
     /// Returns the rounds that the engine may still start or run.
     pub fn possible(&self) -> impl Iterator<Item = &Round> {
-        self.living().chain(&self.doubtful)
+        self.living().chain(&self.suspects)
     }
 
     /// Takes what the engine says about the living rounds. If `is_patient`, a doubtful one counts as
@@ -119,11 +127,13 @@ impl Schedule {
         let mut ended = Vec::new();
         for (round, known) in mem::take(&mut self.living) {
             let lives = alive.iter().any(|alive| alive.name == round.name);
-            match known {
-                Known::Doubtful if lives => self.submitted(round),
-                Known::Doubtful if !is_patient => self.doubtful.push(round),
-                Known::Taken if !lives => ended.push(round),
-                Known::Old if !lives => {}
+            match (known, lives) {
+                (Known::Doubtful, true) => self.submitted(round),
+                (Known::Doubtful, false) if !is_patient => self.suspect(round),
+                (Known::Taken, false) => ended.push(round),
+                (Known::Old, true) => self.living.push((round, Known::Found)),
+                (Known::Old, false) => {}
+                (Known::Found, false) => self.suspect(round),
                 _ => self.living.push((round, known)),
             }
         }

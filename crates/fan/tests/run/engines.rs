@@ -15,6 +15,7 @@ tests! {
     missing_server, refusal_is_told, arrays_are_whole, arrays_are_small_enough,
     variables_of_others_are_ignored, filters_of_slurm_are_ignored, refused_cancelling_is_told,
     second_interrupt_does_not_wait,
+    rounds_of_other_engines_are_told, interrupts_hide_no_error, pieces_of_other_plans_leave_no_log,
 }
 
 const SUM: &str = "sum --below 100 --pieces 7";
@@ -143,7 +144,9 @@ fn missing_hq() {
 fn refusal_is_told() {
     let reason = "Requested node configuration is not available";
     let fan = fakes(&[("refuse", reason)]);
-    run(&fan, "slurm", "--retries 0").refused(3, &[reason]);
+    let ended = run(&fan, "slurm", "--retries 0");
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.err.contains(reason), "{ended:?}");
 }
 
 /// A variable of sbatch wins against what the script says.
@@ -227,4 +230,52 @@ fn second_interrupt_does_not_wait() {
     });
     assert_eq!(status.code(), Some(130));
     fan.go();
+}
+
+/// A `run` that was killed has left them.
+fn rounds_of_other_engines_are_told() {
+    let fan = fakes(&[]);
+    let mut killed = start(&mut command(&fan, "hq", "--from 0"));
+    fan.held(0, &[]);
+    killed.kill().expect("it runs");
+    killed.wait().expect("an end");
+    fan.go();
+    let run = run(&fan, "local", "--from 0");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.err.contains(" may still run in hq: use --engine hq"),
+        "{run:?}"
+    );
+}
+
+/// It is caught while pieces are ended, which may take long.
+fn interrupts_hide_no_error() {
+    let fan = fakes(&[]);
+    let run = start(&mut command(&fan, "hq", "--from 0 --call-limit 5"));
+    fan.held(0, &[]);
+    fs::write(fan.path("bin/fault.silent"), "1000").expect("a file");
+    fs::write(fan.path("D/1~b~7~1.differs"), "").expect("a file");
+    wait_for("the end of the run", || {
+        let left = fs::read_to_string(fan.path("bin/fault.silent")).unwrap_or_default();
+        (left.trim() == "998").then_some(())
+    });
+    signal(run.id(), Signal::INT);
+    let run = ended(run);
+    fan.go();
+    assert_eq!(run.code, Some(130), "{run:?}");
+    assert!(
+        run.err.contains("interrupted: ") && run.err.contains(".differs"),
+        "{run:?}"
+    );
+}
+
+/// An engine may start one late, after `--fresh`.
+fn pieces_of_other_plans_leave_no_log() {
+    let fan = Fan::new();
+    fan.output(&format!("run {SUM} --dir D")).done();
+    let mut piece = fan.command("piece --plan D/plan.json --out D --item-from HQ_ENTRY");
+    piece.env("HQ_ENTRY", r#"{"plan":"x","item":"1"}"#);
+    let piece = Ended::of(piece.output().expect("a process"));
+    piece.refused(2, &["names an item of another plan"]);
+    assert!(!fan.path("D/1.err").exists());
 }

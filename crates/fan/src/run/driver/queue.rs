@@ -43,7 +43,6 @@ impl Driver<'_> {
         if waiting == 0 {
             return self.report_queue(String::new());
         }
-        // An error is told when `alive` meets it.
         if let Some(reason) = self.reason(alive) {
             let (pieces, engine) = (count(waiting, "piece"), self.book.engine);
             let verb = if waiting == 1 { "waits" } else { "wait" };
@@ -55,7 +54,8 @@ impl Driver<'_> {
     fn reason(&mut self, alive: &[Alive]) -> Option<String> {
         let waiting = alive.iter().find(|alive| alive.waiting > 0)?;
         let round = self.schedule.living().find(|it| it.name == waiting.name)?;
-        let reason = self.engine.reason(round).ok()?;
+        let reason = self.engine.reason(round);
+        let reason = reason.unwrap_or_else(|error| format!("why is not known: {error}"));
         Some(match self.engine.details(round) {
             Some(details) => format!("{reason} (to see more: {details})"),
             None => reason,

@@ -39,7 +39,7 @@ impl Driver<'_> {
     }
 
     /// Waits before the next submission. Fails if there should be none.
-    pub(super) fn postpone(&mut self, what: &str, error: Error) -> Result<(), Error> {
+    pub(super) fn postpone(&mut self, what: &'static str, error: Error) -> Result<(), Error> {
         if self.schedule.refused() {
             return Err(error);
         }

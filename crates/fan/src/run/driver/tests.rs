@@ -40,6 +40,8 @@ struct Faults {
     waits: bool,
     /// How many pieces run, as `alive` says.
     running: usize,
+    /// `reason` fails.
+    is_dumb: bool,
     /// The engine's command is missing, so `alive` can never succeed.
     is_missing: bool,
 }
@@ -135,6 +137,9 @@ impl Engine for Fake {
 
     fn reason(&mut self, _: &Round) -> Result<String, Error> {
         self.calls.borrow_mut().reasons += 1;
+        if self.faults.is_dumb {
+            return Err(Error::perhaps("forbidden"));
+        }
         Ok("no node is idle".to_owned())
     }
 
@@ -248,7 +253,8 @@ fn lost_results_fail() {
     let faults = Faults::with(|it| it.loses = true);
     let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.code() == 1));
-    assert_eq!(calls.rounds.len(), 3);
+    // The engine may run each of them yet, after a requeue.
+    assert_eq!((calls.rounds.len(), calls.cancelled), (3, 3));
 }
 
 #[test]
@@ -357,7 +363,7 @@ fn unlisted_result_is_no_failure() {
         let split = Done { out: (), rest };
         attempt.publish::<Nothing>(&split).expect("a result");
         let round = driver.book.round(vec![item.clone()]).expect("a list");
-        driver.count(&round).expect("a result");
+        driver.count(round).expect("a result");
         assert!(driver.schedule.failures([&item].into_iter()).is_empty());
         assert!(driver.survey.missing().eq([&item.child(0)]));
         let attempt = Attempt::begin(folder, &item.child(0)).expect("a file");
@@ -381,7 +387,7 @@ fn unknown_item_is_no_failure() {
         let whole = Done::whole(());
         attempt.publish::<Nothing>(&whole).expect("a result");
         let round = driver.book.round(vec![item]).expect("a list");
-        driver.count(&round).expect("no failure");
+        driver.count(round).expect("no failure");
         assert_eq!(driver.survey.weight(), (0, 1));
     });
 }

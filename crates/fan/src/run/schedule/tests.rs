@@ -252,11 +252,20 @@ fn refusals_in_a_row_give_up() {
 }
 
 #[test]
-fn rounds_that_were_given_up_are_cancelled() {
+fn rounds_that_may_start_late_are_cancelled() {
     let mut schedule = Schedule::new(2);
-    schedule.doubt(round("a", "0"));
-    schedule.answered(&[], false);
-    schedule.submitted(round("b", "0"));
+    schedule.adopt(round("unknown", "0"));
+    schedule.adopt(round("found", "0"));
+    schedule.doubt(round("refused", "0"));
+    schedule.submitted(round("taken", "0"));
+    let alive = ["found", "taken"].map(|name| engine::Alive {
+        name: name.to_owned(),
+        running: 1,
+        waiting: 0,
+    });
+    assert!(schedule.answered(&alive, false).is_empty());
+    assert_eq!(schedule.answered(&[], false).len(), 1);
+    schedule.submitted(round("last", "0"));
     let names = schedule.possible().map(|round| round.name.as_str());
-    assert!(names.eq(["b", "a"]));
+    assert!(names.eq(["last", "refused", "found"]));
 }

@@ -6,10 +6,18 @@ use crate::run::book::queue;
 /// Returns what `status` reads, and how often the engine was asked for a reason, after two questions
 /// during which so many pieces run.
 fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> (String, usize) {
+    let faults = Faults::with(|it| (it.waits, it.running) = (true, running));
+    queued_with(faults, patience, act)
+}
+
+fn queued_with(
+    faults: Faults,
+    patience: Option<Duration>,
+    act: impl Fn(&Folder),
+) -> (String, usize) {
     let mut result = (String::new(), 0);
     with_driver(|mut driver, folder| {
         let calls = Rc::<RefCell<Calls>>::default();
-        let faults = Faults::with(|it| (it.waits, it.running) = (true, running));
         driver.engine = Fake::boxed(folder, faults, &calls, driver.interrupt);
         driver.patience = patience.unwrap_or(driver.patience);
         let round = driver.book.round(both()).expect("a list");
@@ -58,4 +66,11 @@ fn waiting_pieces_are_explained() {
         fs::write(folder.path().join("0~here~1~1.running"), "").expect("a file");
     };
     assert_eq!(queued(0, at_once, start), (String::new(), 1));
+}
+
+#[test]
+fn unknown_reasons_are_told() {
+    let faults = Faults::with(|it| (it.waits, it.is_dumb) = (true, true));
+    let (text, _) = queued_with(faults, Some(Duration::ZERO), |_| ());
+    assert_eq!(text, "2 pieces wait in fake: why is not known: forbidden");
 }
