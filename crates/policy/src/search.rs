@@ -10,8 +10,9 @@ pub(crate) mod tunables;
 use crate::Nanos;
 use crate::share::tunables::PREEMPTED_GRACE_MAX;
 use tunables::{
-    EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
-    REGRETTED_STEAL_WORTH, REVERSE_SEARCH, STEAL_WORTH, WAIT_SEARCH, WAIT_SPIN,
+    EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, LONG_YIELD, OWED_GRACE,
+    PREEMPTED_GRACE, REGRETTED_STEAL_WORTH, REVERSE_SEARCH, SHARED_FOR, STEAL_WORTH, WAIT_SEARCH,
+    WAIT_SPIN,
 };
 
 /// Where a worker without a task may find one.
@@ -97,6 +98,41 @@ pub const fn max_searchers(active: usize) -> usize {
 #[must_use]
 pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
     searching == 0 && sleeping > 0
+}
+
+/// Whether a worker that is bound to a processor shares it with other programs, as its yields tell.
+///
+/// Such a yield may take a slice of each of these programs. While a worker counts as searching, new
+/// work wakes no other worker, so a worker that shares its processor does not count while it yields.
+/// A worker that is not bound soon continues on another processor.
+///
+/// ```
+/// use tidegate_policy::search::SharedProcessor;
+///
+/// let mut shared = SharedProcessor::default();
+/// shared.yielded(1_000, 1_400);
+/// assert!(!shared.holds_at(2_000));
+/// shared.yielded(2_000, 4_002_000);
+/// assert!(shared.holds_at(5_000_000) && !shared.holds_at(200_000_000));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SharedProcessor {
+    until: Nanos,
+}
+
+impl SharedProcessor {
+    /// Learns that a yield began and ended at these times ([`LONG_YIELD`]).
+    pub const fn yielded(&mut self, began: Nanos, ended: Nanos) {
+        if elapsed(began, ended) >= LONG_YIELD.default {
+            self.until = ended.saturating_add(SHARED_FOR.default);
+        }
+    }
+
+    /// Whether the processor counts as shared ([`SHARED_FOR`]).
+    #[must_use]
+    pub const fn holds_at(&self, now: Nanos) -> bool {
+        now < self.until
+    }
 }
 
 /// Returns whether a forced exposure may happen at `now` if the last forced exposure in the same

@@ -255,6 +255,18 @@ fn unlimited_jobs_share_in_time_slices() {
     assert!(mean(4) > 2.0 * mean(1));
 }
 
+/// A thief in line for its processor must not keep new work from parked workers.
+#[test]
+fn pinned_thieves_do_not_hold_up_shared_processors() {
+    let line = "sim sparselu --instances 4 --pinned --processors 16 --json --idle";
+    let [yields, parks] = ["elastic", "elastic:search=0ns"].map(|idle| {
+        let found = json(&mut tidegate(&format!("{line} {idle}")));
+        let jobs = found["jobs"].as_array().unwrap().iter();
+        jobs.map(|job| job["t"].as_f64().unwrap()).sum::<f64>()
+    });
+    assert!(yields < 1.2 * parks, "{yields} s, {parks} s");
+}
+
 fn jobs(arguments: &str, events: &str) -> assert_cmd::Command {
     let mut command = tidegate(&format!("sim jobs - {arguments}"));
     command.write_stdin(events);

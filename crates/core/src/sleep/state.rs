@@ -175,6 +175,12 @@ impl Sleep {
             .is_ok()
     }
 
+    /// Called when a searcher stops for a while. It searches again afterwards, whatever happens.
+    pub(crate) fn pause_search(&self) {
+        // AcqRel: see `begin_search`.
+        self.searching.fetch_sub(1, Ordering::AcqRel);
+    }
+
     /// Called when a searcher stops. Returns whether it must wake another thread, for work that the
     /// searcher did not look at.
     #[must_use]

@@ -23,6 +23,7 @@ use crate::pool::{PoolInner, signal};
 use crate::sleep;
 use crate::sleep::wake;
 use crate::stats::Phase;
+use tidegate_policy::search::SharedProcessor;
 use tidegate_policy::slots::Status;
 use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::SPINS_PER_RETRY;
@@ -35,6 +36,7 @@ pub(crate) struct Search<'a> {
     thief: Thief,
     rng: Rng,
     flags: Flags,
+    shared: SharedProcessor,
     /// When the current search made its first attempt to steal.
     first_attempt: Option<Nanos>,
     /// When the running task was stolen.
@@ -87,6 +89,7 @@ impl<'a> Search<'a> {
             thief: Thief::new(&worker.notes, idle, pool.options.victim, index),
             rng: Rng::new(seed::worker_seed(index)),
             flags: Flags::default(),
+            shared: SharedProcessor::default(),
             first_attempt: None,
             stolen_at: None,
             has_rested: true,
@@ -285,8 +288,13 @@ impl<'a> Search<'a> {
             if spawned.is_some() {
                 break spawned;
             }
+            if rest == Rest::Yield && pool.options.bind {
+                self.yield_bound();
+            } else if !self.take_rest(rest) {
+                break None;
+            }
             // The slot may have gone to a task that slept until memory was available.
-            if !self.take_rest(rest) || worker.must_stop() {
+            if worker.must_stop() {
                 break None;
             }
             self.thief.rested(&worker.notes, clock::now);
@@ -296,6 +304,21 @@ impl<'a> Search<'a> {
             wake::rouse(pool);
         }
         found
+    }
+
+    /// Yields the processor to which this worker is bound. If it is shared, the worker does not count
+    /// as searching meanwhile.
+    fn yield_bound(&mut self) {
+        let (sleep, began) = (&self.worker.pool().sleep, clock::now());
+        let steps_aside = self.shared.holds_at(began);
+        if steps_aside {
+            sleep.pause_search();
+        }
+        thread::yield_now();
+        self.shared.yielded(began, clock::now());
+        if steps_aside {
+            sleep.begin_search(false);
+        }
     }
 
     /// Takes a task that the user's backoff has just spawned, if no thief has taken it.

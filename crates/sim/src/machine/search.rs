@@ -39,6 +39,7 @@ impl Machine<'_> {
 
     /// Makes one attempt to steal, or ends the sweep.
     pub(super) fn attempt(&mut self, w: usize) {
+        self.end_yield(w);
         let job = self.workers[w].job;
         if self.is_in_excess(job) {
             return self.fall_asleep(w);
@@ -222,12 +223,35 @@ impl Machine<'_> {
     pub(super) fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
         match rest {
             Rest::Retry => self.at(w, pause),
-            Rest::Yield => self.yield_processor(w, pause + self.settings.costs.yields),
+            Rest::Yield => {
+                self.begin_yield(w);
+                self.yield_processor(w, pause + self.settings.costs.yields);
+            }
             Rest::Sleep(time) => match self.skip_rounds(w) {
                 Some(id) => self.found(w, id, pause),
                 None => self.nap(w, pause + time),
             },
             Rest::Park => self.look_once_more(w),
+        }
+    }
+
+    /// A pinned worker whose processor is shared does not count as a searcher while it yields.
+    fn begin_yield(&mut self, w: usize) {
+        let worker = &mut self.workers[w];
+        if self.settings.pinned && worker.admitted {
+            worker.yields_since = Some(self.now);
+            if worker.shared.holds_at(self.now) {
+                self.end_search(w);
+            }
+        }
+    }
+
+    fn end_yield(&mut self, w: usize) {
+        let worker = &mut self.workers[w];
+        if let Some(began) = worker.yields_since.take() {
+            worker.shared.yielded(began, self.now);
+            self.jobs[worker.job].searching += usize::from(!worker.admitted);
+            worker.admitted = true;
         }
     }
 

@@ -5,6 +5,7 @@ use crate::distance_index::DistanceIndex;
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
 use tidegate_policy::memory::rounds::Rounds;
+use tidegate_policy::search::SharedProcessor;
 use tidegate_policy::{Census, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,9 @@ pub(super) struct Worker {
     pub(super) leaving: bool,
     /// Whether the worker counts as a searcher.
     pub(super) admitted: bool,
+    /// When the pinned worker began to yield, unless it did not count as a searcher then.
+    pub(super) yields_since: Option<Nanos>,
+    pub(super) shared: SharedProcessor,
     pub(super) had_work: bool,
     /// The delay between getting a processor and the worker's next event.
     pub(super) late: Nanos,
@@ -66,6 +70,8 @@ impl Worker {
             line: number,
             leaving: false,
             admitted: false,
+            yields_since: None,
+            shared: SharedProcessor::default(),
             had_work: false,
             late: 0,
             left: 0,
