@@ -120,7 +120,7 @@ fn workspace_lints() -> Result<Vec<String>> {
 }
 
 /// Skips a check if a command that it needs fails.
-fn need(command: Cmd, why: &str) -> Outcome {
+pub fn need(command: Cmd, why: &str) -> Outcome {
     let done = command.succeed();
     done.map_err(|_| anyhow!(Skipped(why.to_string())))
 }
