@@ -3,6 +3,8 @@
 //!
 //! No check depends on time. A limit only turns a hang into a failure.
 
+#![forbid(unsafe_code)]
+
 mod children;
 mod soaks;
 mod waits;

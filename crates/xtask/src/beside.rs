@@ -87,18 +87,20 @@ pub fn tests() -> Outcome {
     in_turn(packages.iter().map(|package| cargo("test", package)), "")
 }
 
-/// Runs the program `examples/held-lock` on the published rayon-core, where it deadlocks, and on
-/// Tidegate's, where it ends.
+/// Runs both programs of `examples/held-lock` on the published rayon-core, where they deadlock, and
+/// on Tidegate's, where they end.
 pub fn held_lock() -> Outcome {
     for (build, expected) in [("stock", "deadlock"), ("tidegate", "ended")] {
-        let manifest = format!("examples/held-lock/{build}/Cargo.toml");
-        let line = format!("run --quiet --locked --manifest-path {manifest}");
-        let run = Cmd::cargo(&line).env("CARGO_TARGET_DIR", scratch("beside"));
-        let output = run.succeed()?;
-        let printed = output.lines().last();
-        ensure!(printed == Some(expected), "{output}\nexpected: {expected}");
+        for program in ["held-lock", "bridge"] {
+            let manifest = format!("examples/held-lock/{build}/Cargo.toml");
+            let line = format!("run --quiet --locked --manifest-path {manifest} --bin {program}");
+            let run = Cmd::cargo(&line).env("CARGO_TARGET_DIR", scratch("beside"));
+            let output = run.succeed()?;
+            let printed = output.lines().last();
+            ensure!(printed == Some(expected), "{output}\nexpected: {expected}");
+        }
     }
-    Ok("deadlocks on the published rayon-core only".to_string())
+    Ok("deadlock on the published rayon-core only".to_string())
 }
 
 /// Returns the lints in the root manifest as arguments, because a package outside the workspace
@@ -118,7 +120,7 @@ fn workspace_lints() -> Result<Vec<String>> {
 }
 
 /// Skips a check if a command that it needs fails.
-fn need(command: Cmd, why: &str) -> Outcome {
+pub fn need(command: Cmd, why: &str) -> Outcome {
     let done = command.succeed();
     done.map_err(|_| anyhow!(Skipped(why.to_string())))
 }

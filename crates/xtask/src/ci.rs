@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
-use crate::command::{Cmd, has_toolchain, in_turn, rustup};
-use crate::step::{Outcome, Tally};
+use crate::command::{Cmd, NIGHT, has_toolchain, in_turn, rustup};
+use crate::step::{Outcome, Skipped, Tally};
 use crate::suites::{self, Kind};
 use crate::workspace::{WORKSPACE, folder, is_published, scratch};
 use crate::{beside, build_time, costs, house, mutants, rayon};
@@ -63,6 +63,7 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "build time", Table(build_time::run)),
     Step(Minutes, "costs", Table(costs::run)),
     Step(Minutes, "package", One(package)),
+    Step(Minutes, "semver", One(semver)),
     Step(Hours, "rayon", Table(rayon::run)),
     Step(Hours, "clippy loom", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib --tests \
         -p tidegate-sync -p tidegate-deque -p tidegate-core -p tidegate -- -D warnings")),
@@ -174,4 +175,17 @@ fn package() -> Outcome {
     let remove = Cmd::new("sh").args(["-c", unpacked]);
     let line = "publish --workspace --dry-run --allow-dirty --target-dir={target}/xtask/package";
     in_turn([remove, Cmd::cargo(line)], "packed and built, not uploaded")
+}
+
+/// Compares the public items of the libraries with those of the last release.
+fn semver() -> Outcome {
+    let tag = Cmd::new("git").args(["describe", "--tags", "--abbrev=0", "--match=v*"]);
+    let Ok(printed) = tag.succeed() else {
+        bail!(Skipped("no release has a tag yet".to_string()));
+    };
+    let tag = printed.lines().last().unwrap_or_default();
+    let version = Cmd::cargo("semver-checks --version");
+    beside::need(version, "cargo-semver-checks is not installed")?;
+    let line = format!("semver-checks --workspace --all-features --baseline-rev {tag}");
+    in_turn([Cmd::cargo(&line).limit(NIGHT)], tag)
 }

@@ -81,8 +81,9 @@ fn tunables_are_listed_with_details() {
 
 #[test]
 fn the_version_is_printed() {
-    tidegate("--version")
-        .assert()
-        .success()
-        .stdout("tidegate 0.2.0\n");
+    tidegate("--version").assert().success().stdout(concat!(
+        "tidegate ",
+        env!("CARGO_PKG_VERSION"),
+        "\n"
+    ));
 }

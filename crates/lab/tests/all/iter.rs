@@ -81,14 +81,20 @@ fn each_side_takes_every_sample() {
     });
     assert_eq!(told.collect::<Vec<_>>(), expected);
     let versions = [
-        "0.2.0 as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1",
+        concat!(
+            env!("CARGO_PKG_VERSION"),
+            " as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1"
+        ),
         "1.12.0 on rayon-core 1.13.0 from the registry, rustc 1",
     ];
     for (row, version) in rows.iter().zip(versions) {
         assert_eq!(row["version"], version);
     }
     let versions = [
-        "0.2.0 as tidegate-orx below orx-parallel 4.1.1, rustc 1",
+        concat!(
+            env!("CARGO_PKG_VERSION"),
+            " as tidegate-orx below orx-parallel 4.1.1, rustc 1"
+        ),
         "4.1.1 on its own pool, rustc 1",
     ];
     for (row, version) in rows[6..].iter().zip(versions) {

@@ -32,6 +32,9 @@ pub use measures::most;
 /// The page that describes the house.
 pub const PAGE: &str = "ARCHITECTURE.md";
 
+/// The page that has the numbers of `unsafe`.
+const SECURITY: &str = "SECURITY.md";
+
 /// The sources of the runtime: of its core, and of what users call.
 const CORE: &str = "crates/core/src/";
 const TIDEGATE: &str = "crates/tidegate/src/";
@@ -59,13 +62,14 @@ struct Repo {
 /// A check; returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     architecture::check,
     door::check,
     measures::check,
     rooms::cycles,
     rooms::floors,
     lengths,
+    unsafety,
     orderings::check,
     links::check,
     guide::check,
@@ -167,6 +171,41 @@ fn lengths(repo: &Repo) -> Vec<String> {
     found
 }
 
+/// Compares the table of SECURITY.md with how often each crate has `unsafe` outside tests.
+fn unsafety(repo: &Repo) -> Vec<String> {
+    let mut numbers = BTreeMap::<_, usize>::new();
+    for source in &repo.sources {
+        let tokens = source.tokens.iter().filter(|it| it.text == "unsafe");
+        *numbers.entry(crate_of(&source.path)).or_default() += tokens.count();
+    }
+    numbers.retain(|_, number| *number > 0);
+    let written = rows(repo.text(SECURITY)).filter_map(|(_, [name, number, _, _])| {
+        let number = number.parse().ok()?;
+        Some((name.split('`').nth(1), number))
+    });
+    let written = written.collect();
+    let advice = format!("the crates have `unsafe` this often: {numbers:?}");
+    let wrong = (numbers != written).then(|| violation(SECURITY, 1, advice));
+    wrong.into_iter().collect()
+}
+
 fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split('/').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_numbers_of_unsafe_are_right() {
+        let source =
+            "fn a() {\n    unsafe { b() }\n}\n#[cfg(test)]\nmod t {\n    unsafe fn c() {}\n}";
+        let found = |row: &str| {
+            let files = [(SECURITY, row), ("crates/a/src/lib.rs", source)];
+            unsafety(&Repo::with(&files)).len()
+        };
+        let rows = ["| `a` | 1 | x | y |", "| `a` | 2 | x | y |", ""];
+        assert_eq!(rows.map(found), [0, 1, 1]);
+    }
 }
