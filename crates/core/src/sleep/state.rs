@@ -154,7 +154,7 @@ impl Sleep {
     }
 
     pub(crate) fn searching(&self) -> usize {
-        // Relaxed: a hint for the share controller.
+        // Relaxed: a hint for the share controller, which takes one that stands aside for busy.
         self.searching.load(Ordering::Relaxed)
     }
 
@@ -175,21 +175,16 @@ impl Sleep {
             .is_ok()
     }
 
-    /// Called when a searcher stops for a while. It searches again afterwards, whatever happens.
-    pub(crate) fn pause_search(&self) {
-        // AcqRel: see `begin_search`.
-        self.searching.fetch_sub(1, Ordering::AcqRel);
-    }
-
-    /// Called when a searcher stops. Returns whether it must wake another thread, for work that the
-    /// searcher did not look at.
+    /// Called when a searcher stops, for a while at least. Returns whether it must wake another
+    /// thread, for work that the searcher did not look at. If `hands_over` is not set, it looks for
+    /// such work itself afterwards.
     #[must_use]
-    pub(crate) fn end_search(&self, found: bool) -> bool {
+    pub(crate) fn end_search(&self, hands_over: bool) -> bool {
         // AcqRel: see `begin_search`.
         let searching = self.searching.fetch_sub(1, Ordering::AcqRel) - 1;
         // Pairs with the full fence in `must_wake`. If a publisher left the waking to us, we see
         // here what it published; any other publisher sees that we no longer search.
-        found && {
+        hands_over && {
             barrier::full();
             wakes_another(searching, usize::from(self.has_vacancy()))
         }

@@ -273,6 +273,7 @@ impl<'a> Search<'a> {
         let worker = self.worker;
         let pool = worker.pool();
         let _ = watch::enter_phase(worker, Phase::Stealing);
+        let mut stepped_aside = false;
         let found = loop {
             if let Some(task) = self.find_once() {
                 break Some(task);
@@ -289,7 +290,7 @@ impl<'a> Search<'a> {
                 break spawned;
             }
             if rest == Rest::Yield && pool.options.bind {
-                self.yield_bound();
+                stepped_aside |= self.yield_bound(!stepped_aside);
             } else if !self.take_rest(rest) {
                 break None;
             }
@@ -306,19 +307,21 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Yields the processor to which this worker is bound. If it is shared, the worker does not count
-    /// as searching meanwhile.
-    fn yield_bound(&mut self) {
-        let (sleep, began) = (&self.worker.pool().sleep, clock::now());
+    /// Yields the processor to which this worker is bound. If it is shared, steps aside: the worker
+    /// does not count as searching meanwhile, and hands its duty over if this `is_first` in a search.
+    /// Returns whether it did so.
+    fn yield_bound(&mut self, is_first: bool) -> bool {
+        let (pool, began) = (self.worker.pool(), clock::now());
         let steps_aside = self.shared.holds_at(began);
-        if steps_aside {
-            sleep.pause_search();
+        if steps_aside && pool.sleep.end_search(is_first) {
+            wake::rouse(pool);
         }
         thread::yield_now();
         self.shared.yielded(began, clock::now());
         if steps_aside {
-            sleep.begin_search(false);
+            pool.sleep.begin_search(false);
         }
+        steps_aside
     }
 
     /// Takes a task that the user's backoff has just spawned, if no thief has taken it.

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use crate::Error;
 
 /// How variables begin by which a user chooses what Slurm lists and cancels, such as
-/// `SQUEUE_PARTITION`, or lets `sbatch` wait for the pieces. A piece that is not listed counts as
-/// ended.
-const FILTERS: [&[u8]; 3] = [b"SQUEUE_", b"SCANCEL_", b"SBATCH_WAIT"];
+/// `SQUEUE_PARTITION`. A piece that is not listed counts as ended.
+const FILTERS: [&[u8]; 2] = [b"SQUEUE_", b"SCANCEL_"];
+
+/// The variable that lets `sbatch` wait for the pieces.
+const WAIT: &str = "SBATCH_WAIT";
 
 /// The commands of an engine.
 pub struct Commands {
@@ -66,7 +68,7 @@ impl Commands {
 
     fn start(&self, program: &str, arguments: &[&str]) -> Result<Child, Error> {
         let mut command = Command::new(self.folder.join(program));
-        command.args(arguments);
+        command.args(arguments).env_remove(WAIT);
         for (name, _) in env::vars_os() {
             if FILTERS
                 .iter()

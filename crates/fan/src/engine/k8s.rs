@@ -40,8 +40,7 @@ pub struct K8s {
 }
 
 /// The label of all Jobs of `fan`.
-const LABEL: &str = "app.kubernetes.io/managed-by";
-const MANAGER: &str = "tidegate-fan";
+const LABEL: &str = "tidegate-fan";
 
 /// The answer to `get jobs`.
 #[derive(Deserialize)]
@@ -109,8 +108,7 @@ impl K8s {
 
     /// Returns the Jobs of `fan`.
     fn jobs(&self) -> Result<Vec<Job>, Error> {
-        let label = format!("{LABEL}={MANAGER}");
-        let arguments = ["get", "jobs", "-l", &label, "-o", "json"];
+        let arguments = ["get", "jobs", "-l", LABEL, "-o", "json"];
         let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
         let unknown = answer.refused("the answer is unknown");
         let jobs = serde_json::from_str::<Jobs>(&answer.success()?);
@@ -160,7 +158,7 @@ impl Engine for K8s {
         let job = json!({
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "metadata": { "name": name(&round.name), "labels": { LABEL: MANAGER } },
+            "metadata": { "name": name(&round.name), "labels": { LABEL: "round" } },
             "spec": {
                 "completionMode": "Indexed",
                 "completions": size,

@@ -36,8 +36,10 @@ const CAPACITY: usize = 1000;
 /// `sbatch`, such as `SBATCH_PARTITION`.
 pub struct Slurm {
     cluster: Cluster,
-    /// How many elements an array may have.
+    /// How many elements an array may have now.
     capacity: usize,
+    /// How many elements an array may ever have.
+    most: usize,
     /// The option that names the cluster, if it is not this one.
     on: Vec<String>,
 }
@@ -68,6 +70,7 @@ impl Slurm {
         Ok(Self {
             cluster: Cluster::new(launch, "SLURM_ARRAY_TASK_ID", commands)?,
             capacity: CAPACITY,
+            most: CAPACITY,
             on: on.unwrap_or_default(),
         })
     }
@@ -145,15 +148,20 @@ exec {exec}
         // An element that is requeued would be listed as ended first. `run` submits it again.
         let arguments = ["--no-requeue", &name, &array];
         let answer = self.call("sbatch", &arguments, &script)?;
-        let is_too_large = |text| answer.err.contains(text);
-        if is_too_large("Invalid job array specification") || is_too_large("submit limit") {
-            self.capacity = (round.items.len() / 2).max(1);
+        let half = (round.items.len() / 2).max(1);
+        if answer.err.contains("Invalid job array specification") {
+            (self.capacity, self.most) = (half, half);
+        } else if answer.err.contains("submit limit") {
+            self.capacity = half;
         }
         if answer.err.contains("DOS line breaks") {
             let text = "a path has a line break of DOS, which sbatch rejects: choose another --dir";
             return Err(Error::never(text));
         }
-        answer.check()
+        answer.check()?;
+        // A limit of submissions is free again when elements have ended.
+        self.capacity = (self.capacity * 2).min(self.most);
+        Ok(())
     }
 
     fn alive(&mut self, rounds: &[&Round]) -> Result<Vec<Alive>, Error> {

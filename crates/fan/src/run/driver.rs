@@ -162,10 +162,16 @@ impl<'a> Driver<'a> {
         self.survey
     }
 
-    /// Cancels all rounds, including those that the engine may start later. Stops if it does not: each
-    /// call may take as long.
+    /// Cancels all rounds that are alive, as the engine says, or may be, if it says nothing. Stops if
+    /// it does not: each call may take as long.
     fn cancel(&mut self) {
-        let rounds: Vec<_> = self.schedule.possible().collect();
+        let mut rounds: Vec<_> = self.schedule.possible().collect();
+        // One that has ended must not be cancelled: some engines would forget what it has left.
+        if !rounds.is_empty()
+            && let Ok(alive) = self.engine.alive(&rounds)
+        {
+            rounds.retain(|round| alive.iter().any(|alive| alive.name == round.name));
+        }
         if !rounds.is_empty() && self.book.engine != Kind::Local.name() {
             let engine = self.book.engine;
             self.progress

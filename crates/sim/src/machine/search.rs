@@ -216,6 +216,9 @@ impl Machine<'_> {
         let thief = &mut self.thieves[w];
         let rest = thief.idle.sweep_failed(|| now, || thief.rng.draw());
         let pause = self.settings.costs.look_again.max(1);
+        if rest == Rest::Yield {
+            self.begin_yield(w);
+        }
         self.take_rest(w, rest, pause);
     }
 
@@ -223,10 +226,7 @@ impl Machine<'_> {
     pub(super) fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
         match rest {
             Rest::Retry => self.at(w, pause),
-            Rest::Yield => {
-                self.begin_yield(w);
-                self.yield_processor(w, pause + self.settings.costs.yields);
-            }
+            Rest::Yield => self.yield_processor(w, pause + self.settings.costs.yields),
             Rest::Sleep(time) => match self.skip_rounds(w) {
                 Some(id) => self.found(w, id, pause),
                 None => self.nap(w, pause + time),

@@ -215,8 +215,8 @@ fn refusing_engine_ends_the_run() {
     let faults = Faults::with(|it| it.refuses = true);
     let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
-    // It may start each of them yet.
-    assert_eq!((calls.rounds.len(), calls.cancelled), (3, 3));
+    // None of them is alive.
+    assert_eq!((calls.rounds.len(), calls.cancelled), (3, 0));
 }
 
 #[test]
@@ -224,7 +224,8 @@ fn nothing_is_submitted_before_a_refused_round_is_known_to_be_dead() {
     let faults = Faults::with(|it| (it.refuses, it.is_silent) = (true, true));
     let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no answer"));
-    assert_eq!((calls.rounds.len(), calls.questions), (1, 2));
+    // The last question is whether to cancel.
+    assert_eq!((calls.rounds.len(), calls.questions), (1, 3));
 }
 
 #[test]
@@ -253,8 +254,8 @@ fn lost_results_fail() {
     let faults = Faults::with(|it| it.loses = true);
     let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.code() == 1));
-    // The engine may run each of them yet, after a requeue.
-    assert_eq!((calls.rounds.len(), calls.cancelled), (3, 3));
+    // None of them is alive.
+    assert_eq!((calls.rounds.len(), calls.cancelled), (3, 0));
 }
 
 #[test]
@@ -393,12 +394,18 @@ fn unknown_item_is_no_failure() {
 }
 
 #[test]
+fn rounds_that_may_live_are_cancelled() {
+    let faults = Faults::with(|it| (it.refuses, it.is_silent) = (true, true));
+    assert_eq!(run(faults, false).1.cancelled, 1);
+}
+
+#[test]
 fn rounds_are_cancelled_without_a_survey() {
     let contradict = |folder: &Folder| {
         let file = folder.path().join("0~here~1~1.differs");
         fs::write(file, "").expect("a file");
     };
-    let (end, calls) = run_in(contradict, Faults::default(), true);
+    let (end, calls) = run_in(contradict, Faults::with(|it| it.waits = true), true);
     assert!(end.is_err());
     assert_eq!((calls.rounds.len(), calls.cancelled), (0, 1));
 }
