@@ -264,7 +264,7 @@ impl<'a, R> Results<'a, R> {
         let cannot = entry.cannot.as_deref();
         let always = cannot == Some("always");
         let has_figure = entry.figure.is_some() || !always;
-        let (ours, [is_short, _]) = if has_figure {
+        let (ours, [is_short, once]) = if has_figure {
             let name = entry.figure.as_ref().unwrap_or(&entry.id);
             let figure = self.figure(&view.fill(name));
             (view.interval(figure), view.doubts(figure))
@@ -284,7 +284,7 @@ impl<'a, R> Results<'a, R> {
             published: entry.published.map_or_else(String::new, show),
             range: claim.range(show),
             ours: ours.show(show),
-            verdict: claim.judge(ours),
+            verdict: claim.judge(ours, once),
             why: self.text(why, view),
         };
         if !has_figure {
