@@ -153,5 +153,7 @@ mod calls {
     fn forfeit_their_time_if_charged() {
         assert!(time("yield", 2, (0, Costs::NONE.forfeit)) < WORK * 11 / 10);
         assert!(time("yield", 2, (0, 0)) > WORK * 15 / 10);
+        // Calls cost a task nothing while it waits for a processor.
+        assert!(time("yield", 2, (600, 0)) < time("yield", 2, (0, 0)) + 2 * WORK / 5);
     }
 }
