@@ -30,7 +30,8 @@
 //! Theory promises nothing for some runs, so they are not judged:
 //!
 //! * runs in which thieves leave a victim its last tasks, because they steal a fixed number;
-//! * for bounds on time, runs in which thieves sleep while there is work;
+//! * for bounds on time, runs in which thieves sleep while there is work, or in which their calls
+//!   hold tasks up;
 //! * runs in which tasks sleep under the hybrid policy;
 //! * runs in which workers had to wait for a processor;
 //! * runs in which workers share a deque.
@@ -97,7 +98,7 @@ pub fn bounds(
     }
     let processors = width.limit().unwrap_or(settings.processors);
     if has_its_share && is_work_stealing(settings) {
-        if !naps(settings) {
+        if !naps(settings) && settings.costs.call == 0 {
             bounds.push(stealing_time(settings, job));
         }
         bounds.push(steals(job, processors, &settings.costs));
@@ -138,6 +139,7 @@ fn is_greedy(settings: &Settings) -> bool {
     let parks_at_once = matches!(idle, Some(IdlePolicy::Elastic(rules)) if rules.search == 0);
     let costs = Costs {
         slice: Costs::NONE.slice,
+        forfeit: Costs::NONE.forfeit,
         ..*costs
     };
     parks_at_once

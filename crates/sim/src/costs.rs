@@ -23,6 +23,7 @@ macro_rules! costs {
             /// The costs of a machine on which only the tasks take time.
             pub const NONE: Self = Self {
                 slice: t::SIM_SLICE.default,
+                forfeit: t::SIM_FORFEIT.default,
                 ..Self { $($field: 0,)* }
             };
 
@@ -49,6 +50,8 @@ costs! {
     /// without time advancing.
     look_again: SIM_LOOK_AGAIN,
     yields: SIM_YIELD,
+    forfeit: SIM_FORFEIT,
+    call: SIM_CALL,
     sleep: SIM_SLEEP,
     wake: SIM_WAKE,
     wake_call: SIM_WAKE_CALL,

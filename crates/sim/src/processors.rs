@@ -80,11 +80,11 @@ impl Processors {
         next.map(|next| self.whole(group, next))
     }
 
-    /// Like [`release`](Self::release), but charges the worker for an additional slice, so that it
-    /// waits behind workers that have had less time.
-    pub(crate) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
+    /// Like [`release`](Self::release), but charges the worker for additional time, so that it
+    /// waits behind workers that have had less.
+    pub(crate) fn forfeit(&mut self, worker: usize, now: Nanos, time: Nanos) -> Option<usize> {
         let (group, number) = self.split(worker);
-        let next = self.groups[group].forfeit(number, now);
+        let next = self.groups[group].forfeit(number, now, time);
         next.map(|next| self.whole(group, next))
     }
 

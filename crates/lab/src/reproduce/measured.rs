@@ -26,7 +26,11 @@ pub struct Batch<R> {
 }
 
 /// The runs of cells, by the names of the cells. A cell that `--only` left out has no runs.
-pub struct Measured<R>(HashMap<String, Vec<R>>);
+pub struct Measured<R> {
+    runs: HashMap<String, Vec<R>>,
+    /// Whether a run is too short for its figures to count.
+    pub is_short: fn(&R) -> bool,
+}
 
 /// Lists of names that claims, charts and tables go through. An item is a text, or a table of
 /// several values.
@@ -59,6 +63,7 @@ struct Reads {
     /// Which cells have runs, and how many of these answers were asked for.
     answers: RefCell<Vec<bool>>,
     asked: Cell<usize>,
+    has_short: Cell<bool>,
     /// While samples are redrawn: their medians, and how many were read.
     redrawn: RefCell<Option<(Vec<f64>, usize)>>,
 }
@@ -89,7 +94,7 @@ impl<R: Serialize + DeserializeOwned + Send + Sync> Batch<R> {
     pub fn measure_all(batches: Vec<Self>, session: &Session) -> Result<Measured<R>, Failure> {
         let mut cells = vec![];
         for batch in batches {
-            cells.extend(batch.measure(session)?.0);
+            cells.extend(batch.measure(session)?.runs);
         }
         Ok(Measured::of(cells))
     }
@@ -111,11 +116,14 @@ impl<R> Measured<R> {
             let other = all.insert(name, runs);
             assert!(other.is_none(), "each cell has a name of its own");
         }
-        Self(all)
+        Self {
+            runs: all,
+            is_short: |_| false,
+        }
     }
 
     pub fn find(&self, cell: &str) -> Option<&[R]> {
-        self.0.get(cell).map(Vec::as_slice)
+        self.runs.get(cell).map(Vec::as_slice)
     }
 
     pub fn runs(&self, cell: &str) -> &[R] {
@@ -180,12 +188,28 @@ impl<'a, R> View<'a, R> {
         })
     }
 
+    /// Returns whether a figure reads runs that are too short, and whether it reads one run of each
+    /// cell.
+    pub fn doubts(self, figure: impl Fn(View<'_, R>) -> f64) -> [bool; 2] {
+        let reads = Reads::default();
+        figure(View {
+            reads: &reads,
+            ..self
+        });
+        let samples = reads.samples.take();
+        let once = samples.iter().all(|(_, sample)| sample.count() == 1);
+        [reads.has_short.get(), once && !samples.is_empty()]
+    }
+
     /// Returns the median of a figure of a cell's runs. The cell's name may contain names of values
     /// in braces.
     pub fn median(self, cell: &str, figure: fn(&R) -> f64) -> f64 {
         self.read(|| {
             let cell = self.fill(cell);
             let sample = self.measured.sample(&cell, figure);
+            if self.measured.runs(&cell).iter().any(self.measured.is_short) {
+                self.reads.has_short.set(true);
+            }
             (cell, sample)
         })
     }
@@ -354,6 +378,25 @@ mod tests {
         assert!(!sum.is_measured());
         let undefined = interval(|v| v.median("a", |run| run / (run - 6.0) * 0.0 * f64::NAN));
         assert!(!undefined.is_measured());
+    }
+
+    #[test]
+    fn doubts_name_short_and_single_runs() {
+        let cells = [
+            ("one", vec![8.0]),
+            ("two", vec![8.0; 2]),
+            ("short", vec![8.0, 7.0]),
+        ];
+        let mut measured = Measured::of(cells.map(|(name, runs)| (name.to_owned(), runs)));
+        measured.is_short = |run| *run < 8.0;
+        let doubts = |cells: &[&str]| {
+            let read = |v: View<'_, f64>| cells.iter().map(|cell| v.median(cell, |run| *run)).sum();
+            measured.view(&Lists::new(), |v| v.doubts(read))
+        };
+        assert_eq!(doubts(&["one"]), [false, true]);
+        assert_eq!(doubts(&["one", "two"]), [false, false]);
+        assert_eq!(doubts(&["one", "short"]), [true, false]);
+        assert_eq!(doubts(&[]), [false, false]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The figures of one run.
 
 use serde::{Deserialize, Serialize};
+use tidegate_policy::Nanos;
 use tidegate_sim::Outcome;
 
 use crate::bench::crew::Done;
@@ -27,14 +28,17 @@ pub struct Observed {
     pub touched: f64,
     /// How many of the touched bytes were missing from the cache of the task's place.
     pub missed: f64,
+    /// The time in time slices of a simulated machine, if workers waited in line for processors.
+    pub slices: Option<f64>,
 }
 
 impl Observed {
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn of(outcome: &Outcome, slice: Nanos) -> Self {
         let jobs = &outcome.jobs;
         let mean = |figure: fn(&tidegate_sim::JobOutcome) -> u64| {
             jobs.iter().map(figure).sum::<u64>() as f64 / jobs.len() as f64
         };
+        let took_turns = jobs.iter().any(|job| job.stood_in_line);
         Self {
             seconds: mean(|job| job.time()) / 1e9,
             naps: mean(|job| job.counters.naps),
@@ -46,7 +50,14 @@ impl Observed {
             peak: mean(|job| job.peak_bytes),
             touched: mean(|job| job.counters.touched_bytes),
             missed: mean(|job| job.counters.missed_bytes),
+            slices: took_turns.then_some(mean(|job| job.time()) / slice as f64),
         }
+    }
+
+    /// Whether workers took turns on processors for so few time slices that the figures show who
+    /// was first in line.
+    pub fn is_short(&self) -> bool {
+        self.slices.is_some_and(|slices| slices < 20.0)
     }
 
     /// Like [`of`](Self::of), but for processes on this machine.
@@ -64,6 +75,7 @@ impl Observed {
             peak: mean(|job| job.memory.map_or(0.0, |memory| memory.declared as f64)),
             touched: 0.0,
             missed: 0.0,
+            slices: None,
         }
     }
 }

@@ -85,7 +85,7 @@ impl Setup {
         });
         let outcome = run_mix(&settings, &jobs.collect::<Vec<_>>(), &mut |_, _| {})
             .map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Observed::of(&outcome))
+        Ok(Observed::of(&outcome, settings.costs.slice))
     }
 }
 

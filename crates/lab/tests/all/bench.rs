@@ -54,6 +54,8 @@ fn calibrate_measures_every_simulator_cost() {
         "sim.processors",
         "sim.cache",
         "sim.unwind",
+        "sim.forfeit",
+        "sim.call",
         "sim.wake-series",
         "sim.scheduler",
     ];

@@ -49,6 +49,13 @@ table! {
         "Pause between two sweeps of a thief that does not rest.", MEASURED;
     SIM_YIELD: u64 = time("sim.yield", 0, MS, 400),
         "Cost of a yield if no other thread wants the processor.", MEASURED;
+    SIM_FORFEIT: u64 = time("sim.forfeit", 0, S, 4 * MS),
+        "Processor time that a yield counts as if another worker waits; by default a slice, as on \
+        today's Linux.", GUESSED;
+    SIM_CALL: u64 = time("sim.call", 0, MS, 0),
+        "Time that each worker that runs a task loses for each microsecond that an idle worker \
+        spends in the system, to yield or to fall asleep and wake up; none by default, because it \
+        is known of no machine.", GUESSED;
     SIM_SLEEP: u64 = time("sim.sleep", 0, MS, 3_500),
         "Time to fall asleep; a thread that is woken earlier still needs this long.", MEASURED;
     SIM_WAKE: u64 = time("sim.wake", 0, 10 * MS, 20 * US),

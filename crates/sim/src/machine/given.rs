@@ -57,6 +57,9 @@ impl Machine<'_> {
         let worker = &mut self.workers[w];
         if worker.state == State::Working {
             worker.left = moment.map_or(worker.late, |moment| moment - self.now);
+            if moment.is_some() {
+                self.count_calls(w);
+            }
         }
         if self.processors.are_short() {
             self.processors.leave_line(&(w..w + 1));

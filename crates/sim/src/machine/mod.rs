@@ -123,6 +123,8 @@ struct Machine<'a> {
     /// How many rests have begun.
     rested: u64,
     now: Nanos,
+    /// What calls of idle workers have cost a worker that ran tasks all the time.
+    calls: Nanos,
     /// When the last cycle ended.
     cycle_began: Nanos,
     /// How many jobs have not ended.
@@ -185,6 +187,7 @@ impl<'a> Machine<'a> {
             rests: BinaryHeap::new(),
             rested: 0,
             now: 0,
+            calls: 0,
             cycle_began: 0,
             left: jobs.len(),
             broken: None,
@@ -199,15 +202,13 @@ impl<'a> Machine<'a> {
             let mut running = Running::new(job.dag.unfold(), job.arrives, course, workers);
             if let Some(desire) = job.width.desire() {
                 running.desire = Some(DesireState::new(desire)?);
-                let actor = machine.clockwork(CYCLE);
-                machine.event_queue.set(actor, settings.cycle);
+                machine.at(machine.clockwork(CYCLE), settings.cycle);
             }
             machine.jobs.push(running);
         }
         machine.await_arrival();
         if settings.sample > 0 {
-            let actor = machine.clockwork(SAMPLES);
-            machine.event_queue.set(actor, settings.sample);
+            machine.at(machine.clockwork(SAMPLES), settings.sample);
         }
         Ok(machine)
     }

@@ -13,6 +13,7 @@ impl Machine<'_> {
     /// Sleeps for `time`, then looks again. The worker still counts as a searcher, as in the
     /// runtime.
     pub(super) fn nap(&mut self, w: usize, time: Nanos) {
+        self.call_to_sleep();
         self.enter(w, State::Napping);
         let job = &mut self.jobs[self.workers[w].job];
         job.counters.naps += 1;
@@ -32,6 +33,7 @@ impl Machine<'_> {
 
     /// Sleeps until another worker makes work visible.
     pub(super) fn park(&mut self, w: usize) {
+        self.call_to_sleep();
         self.end_search(w);
         self.event_queue.clear(w);
         self.enter(w, State::Parked);
@@ -96,6 +98,7 @@ impl Machine<'_> {
     fn take_processor(&mut self, w: usize, delay: Nanos, has_slept: bool) -> bool {
         let has = self.processors.take(w, self.now, has_slept);
         if has {
+            self.count_calls(w);
             self.at(w, delay);
         } else {
             self.workers[w].late = delay;
@@ -111,8 +114,26 @@ impl Machine<'_> {
         self.hand_over(next);
     }
 
+    fn call_to_sleep(&mut self) {
+        self.call(self.settings.costs.sleep + self.settings.costs.wake);
+    }
+
+    /// Charges all steps of work for a call of an idle worker that takes this time.
+    fn call(&mut self, time: Nanos) {
+        self.calls += time * self.settings.costs.call / 1_000;
+    }
+
+    /// Begins to charge the worker's step for calls, or no longer does, because the worker gets its
+    /// processor or loses it in the middle of the step.
+    pub(super) fn count_calls(&mut self, w: usize) {
+        if let Some(calls) = &mut self.workers[w].calls {
+            *calls = self.calls - *calls;
+        }
+    }
+
     fn hand_over(&mut self, next: Option<usize>) {
         if let Some(next) = next {
+            self.count_calls(next);
             let late = self.workers[next].late + self.settings.costs.handover;
             self.at(next, late);
         }
@@ -121,6 +142,7 @@ impl Machine<'_> {
     /// Gives this worker's processor to the next worker in line. This worker continues later.
     fn displace(&mut self, w: usize) {
         if let Some(moment) = self.event_queue.clear(w) {
+            self.count_calls(w);
             self.give_processor_back(w);
             self.take_processor(w, moment - self.now, false);
         }
@@ -129,11 +151,14 @@ impl Machine<'_> {
     /// Yields this worker's processor to the next worker in line. This worker looks for work again
     /// after `delay`.
     pub(super) fn yield_processor(&mut self, w: usize, delay: Nanos) {
+        self.call(self.settings.costs.yields);
         if !self.processors.are_short_for(w) {
             return self.at(w, delay);
         }
         self.event_queue.clear(w);
-        let next = self.processors.forfeit(w, self.now);
+        let next = self
+            .processors
+            .forfeit(w, self.now, self.settings.costs.forfeit);
         self.hand_over(next);
         self.take_processor(w, delay, false);
     }

@@ -20,12 +20,20 @@ impl Machine<'_> {
     /// leave, or no task is left.
     #[inline]
     pub(super) fn work(&mut self, w: usize) {
+        if let Some(calls) = self.workers[w]
+            .calls
+            .take()
+            .filter(|&calls| calls < self.calls)
+        {
+            return self.at(w, self.calls - calls);
+        }
         let mut id = self.workers[w].frame;
         let mut debt = std::mem::take(&mut self.workers[w].debt);
         loop {
             let next = match self.step(w, id, &mut debt) {
                 After::Work(time) => {
                     self.workers[w].frame = id;
+                    self.workers[w].calls = Some(self.calls);
                     return self.at(w, time.saturating_add(debt));
                 }
                 After::Over(chain) => {

@@ -34,6 +34,10 @@ pub(super) struct Worker {
     pub(super) deque: VecDeque<FrameId>,
     /// Costs that the worker has incurred but for which no time has passed yet.
     pub(super) debt: Nanos,
+    /// While the worker has a processor, what calls had cost when its step of work began. While it
+    /// waits for one in the middle of a step, what they have cost the step. `None` between steps,
+    /// and while the worker makes up for calls.
+    pub(super) calls: Option<Nanos>,
     /// The last worker that used this deque or looked at it, and so holds its cache line.
     pub(super) line: usize,
     /// Whether the worker must fall asleep at the end of its task's step.
@@ -67,6 +71,7 @@ impl Worker {
             frame: NONE,
             deque: VecDeque::new(),
             debt: 0,
+            calls: None,
             line: number,
             leaving: false,
             admitted: false,

@@ -126,11 +126,11 @@ impl Group {
         Some(next)
     }
 
-    /// Releases the worker's processor, and charges the worker for an additional slice, so that it
-    /// waits behind workers that have had less time.
-    pub(super) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
+    /// Releases the worker's processor, and charges the worker for additional time, so that it
+    /// waits behind workers that have had less.
+    pub(super) fn forfeit(&mut self, worker: usize, now: Nanos, time: Nanos) -> Option<usize> {
         let next = self.release(worker, now);
-        self.turns[worker].had += self.slice;
+        self.turns[worker].had += time;
         next
     }
 
@@ -211,13 +211,13 @@ mod tests {
         assert!((0.3..0.4).contains(&share), "{share}");
     }
 
-    /// A worker that yields is charged for a whole slice.
+    /// The first worker yields, and is charged for a slice.
     #[test]
     fn least_served_worker_runs_next() {
         let mut processors = crowd(3);
         assert!(!processors.take(1, 10, false));
         assert!(!processors.take(2, 10, false));
-        assert_eq!(processors.forfeit(0, 20), Some(1));
+        assert_eq!(processors.forfeit(0, 20, SLICE), Some(1));
         assert!(!processors.take(0, 20, false));
         assert_eq!(processors.release(1, 30), Some(2));
         assert!(!processors.take(1, 30, false));

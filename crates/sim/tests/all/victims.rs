@@ -1,8 +1,8 @@
-//! The costs that thieves cause their victims.
+//! The costs that idle workers cause the others.
 
-use crate::support::{Phases, alone};
+use crate::support::{Phases, alone, whole};
 use tidegate_policy::Nanos;
-use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step};
+use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step, run};
 
 /// Runs a loop of short tasks on a machine whose thieves never rest.
 fn short_tasks(settings: Settings) -> JobOutcome {
@@ -112,5 +112,48 @@ mod unwinding {
                 assert_eq!(time(steal, unwind), (2, waits, 2 * WORK + waits), "{steal}");
             }
         }
+    }
+}
+
+mod calls {
+    use super::*;
+
+    const WORK: Nanos = 30_000_000;
+
+    /// Returns the mean time of `jobs` single tasks, whose thieves share two processors with them.
+    fn time(idle: &str, jobs: u64, (call, forfeit): (Nanos, Nanos)) -> Nanos {
+        let settings = Settings {
+            idle: idle.parse().unwrap(),
+            costs: Costs {
+                look_again: 1_000,
+                yields: 500,
+                call,
+                forfeit,
+                ..Costs::NONE
+            },
+            ..Settings::new(2)
+        };
+        let job = |_| whole(Phases(vec![(1, WORK)]), &settings);
+        let outcome = run(&settings, &(0..jobs).map(job).collect::<Vec<_>>()).unwrap();
+        outcome.jobs.iter().map(JobOutcome::time).sum::<Nanos>() / jobs
+    }
+
+    #[test]
+    fn hold_up_tasks_once_each() {
+        // A thief that yields spends a third of its time in the system.
+        for (idle, call, stall) in [("none", 600, 0), ("yield", 0, 0), ("yield", 600, WORK / 5)] {
+            let time = time(idle, 1, (call, 0));
+            assert!(time.abs_diff(WORK + stall) <= 300, "{idle}: {time}");
+        }
+    }
+
+    /// Two tasks and two thieves share two processors. If yields are free, the thieves get as much
+    /// time as the tasks.
+    #[test]
+    fn forfeit_their_time_if_charged() {
+        assert!(time("yield", 2, (0, Costs::NONE.forfeit)) < WORK * 11 / 10);
+        assert!(time("yield", 2, (0, 0)) > WORK * 15 / 10);
+        // Calls cost a task nothing while it waits for a processor.
+        assert!(time("yield", 2, (600, 0)) < time("yield", 2, (0, 0)) + 2 * WORK / 5);
     }
 }

@@ -133,9 +133,9 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("steals of LU", |v| {
         v.median("Mars/lu/none/{alone}", |run| known(run.steals))
     }),
-    // Looks.
-    ("looks by linear", |v| {
-        let under = |rule: &str| seconds(v, &format!("looks/{{look}}/lu/{rule}/{{load}}"));
+    // Costs.
+    ("by linear at a cost", |v| {
+        let under = |rule: &str| seconds(v, &format!("{{cost}}/{{nanos}}/lu/{rule}/{{load}}"));
         under("{rule}") / under("linear")
     }),
     // The outlook.

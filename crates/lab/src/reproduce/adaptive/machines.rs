@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use tidegate::machine::Topology;
-use tidegate_policy::{StealAmount, VictimPolicy};
-use tidegate_sim::Settings;
+use tidegate_policy::{Nanos, StealAmount, VictimPolicy};
+use tidegate_sim::{Costs, Settings};
 
 /// A machine, and its number of processors.
 #[derive(Clone, Copy, Debug)]
@@ -14,13 +14,17 @@ pub struct Machine {
     pub name: &'static str,
     what: &'static str,
     all: usize,
+    /// What a call of the system costs running threads (`sim.call`).
+    pub call: Nanos,
 }
 
-/// Eight packages of ten cores.
+/// Eight packages of ten cores. With this cost of a call, LU alone takes 3 times as long with the original
+/// backoff as without any (section 4.3).
 pub const MARS: Machine = Machine {
     name: "Mars",
     what: "8 Intel Xeon E7-8850 of 10 cores",
     all: 80,
+    call: 140,
 };
 
 /// Four packages, each with two nodes of six cores.
@@ -28,6 +32,7 @@ pub const SATURN: Machine = Machine {
     name: "Saturn",
     what: "4 AMD Opteron 6168 of 2 nodes of 6 cores",
     all: 48,
+    call: 0,
 };
 
 pub const MACHINES: [Machine; 2] = [MARS, SATURN];
@@ -38,9 +43,15 @@ impl Machine {
         format!("{}, {}", self.name, self.what)
     }
 
+    /// Returns the machine's name with the costs that differ from the defaults.
+    pub fn place(&self) -> String {
+        format!("{}/forfeit=0ns call={}ns", self.name, self.call)
+    }
+
     /// Describes a simulated machine with the first `processors` processors of this one, and with
     /// the thieves of the thesis: they take one task at a time, look once at each level of a binary
-    /// tree, and stay on their processor (section 2.2).
+    /// tree, and stay on their processor (section 2.2). Its kernel, 3.14 or 3.16, lets them yield
+    /// without charge.
     pub fn settings(&self, processors: usize) -> Settings {
         let topology: Topology = binary(self.all)
             .parse()
@@ -51,6 +62,11 @@ impl Machine {
             victim: VictimPolicy::Hierarchical,
             places: topology.places(cpus),
             pinned: true,
+            costs: Costs {
+                forfeit: 0,
+                call: self.call,
+                ..Costs::default()
+            },
             ..Settings::new(processors)
         }
     }

@@ -59,7 +59,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         )
     };
     if sim {
-        let measured = Batch::measure_all(simulated, session)?;
+        let mut measured = Batch::measure_all(simulated, session)?;
+        measured.is_short = Observed::is_short;
         let mut results = Results::new(&paper, measured, FIGURES, session.size());
         plans::lists(&paper, &mut results);
         page.made.extend(plans::made(session));

@@ -61,7 +61,7 @@ impl Paper {
 impl Entry {
     fn check(&self) {
         let claim = self.judged();
-        let verdict = |figure| claim.judge(Interval::exact(figure));
+        let verdict = |figure| claim.judge(Interval::exact(figure), false);
         if let Some(published) = self.published {
             assert_eq!(verdict(published), Verdict::Agrees, "{}", self.id);
         }

@@ -5,6 +5,7 @@ use tidegate_cli_support::output;
 use toml::{Table as Fields, Value};
 
 use super::{Paper, Results, through};
+use crate::engine::Verdict;
 use crate::reproduce::measured::View;
 use crate::reproduce::page;
 use crate::reproduce::units::cell;
@@ -168,7 +169,10 @@ impl<R> Results<'_, R> {
                 cells.push(match (&column.figure, &column.unit) {
                     (Some(figure), Some(unit)) => {
                         let figure = self.figure(&view.fill(figure));
-                        cell(unit, view.value(figure))
+                        match view.doubts(figure) {
+                            [true, _] => Verdict::TooSmall.to_string().into(),
+                            _ => cell(unit, view.value(figure)),
+                        }
                     }
                     _ => {
                         let text = column.text.as_ref().unwrap_or(&column.title);

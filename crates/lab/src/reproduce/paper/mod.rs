@@ -264,11 +264,12 @@ impl<'a, R> Results<'a, R> {
         let cannot = entry.cannot.as_deref();
         let always = cannot == Some("always");
         let has_figure = entry.figure.is_some() || !always;
-        let ours = if has_figure {
+        let (ours, [is_short, once]) = if has_figure {
             let name = entry.figure.as_ref().unwrap_or(&entry.id);
-            view.interval(self.figure(&view.fill(name)))
+            let figure = self.figure(&view.fill(name));
+            (view.interval(figure), view.doubts(figure))
         } else {
-            Interval::exact(f64::NAN)
+            (Interval::exact(f64::NAN), [false; 2])
         };
         let is_so = always || cannot.is_some_and(|cannot| self.cannot.contains(&cannot));
         let claim = entry.judged();
@@ -283,7 +284,7 @@ impl<'a, R> Results<'a, R> {
             published: entry.published.map_or_else(String::new, show),
             range: claim.range(show),
             ours: ours.show(show),
-            verdict: claim.judge(ours),
+            verdict: claim.judge(ours, once),
             why: self.text(why, view),
         };
         if !has_figure {
@@ -297,7 +298,7 @@ impl<'a, R> Results<'a, R> {
         };
         finding
             .unless(is_so || is_wide, Verdict::CannotTell)
-            .unless(is_too_small, Verdict::TooSmall)
+            .unless(is_too_small || is_short, Verdict::TooSmall)
     }
 
     fn unit<'e>(&'e self, entry: &'e Entry) -> &'e str {
