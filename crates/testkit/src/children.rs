@@ -4,6 +4,7 @@
 
 use std::env;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// The environment variable that is set only in children. A name with Tidegate's prefix would be
@@ -55,7 +56,7 @@ pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Outp
     output(command, name, variables)
 }
 
-fn this() -> std::path::PathBuf {
+fn this() -> PathBuf {
     env::current_exe().expect("this program")
 }
 
@@ -99,4 +100,16 @@ pub fn is_alone(name: &str) -> bool {
         succeeds(&child(name, &[]));
     }
     is_child()
+}
+
+/// Returns each program of this name on the path, in the path's order. If there is none, prints that
+/// a test is skipped.
+pub fn on_path(name: &str) -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let programs = env::split_paths(&path).map(|folder| folder.join(name));
+    let programs: Vec<_> = programs.filter(|program| program.is_file()).collect();
+    if programs.is_empty() {
+        eprintln!("skipped: {name} is not on the path");
+    }
+    programs
 }

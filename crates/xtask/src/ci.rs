@@ -64,16 +64,17 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "costs", Table(costs::run)),
     Step(Minutes, "package", One(package)),
     Step(Minutes, "semver", One(semver)),
+    Step(Hours, "fan on slurm", Table(|tally| suites::run(tally, Kind::Soak, Some("fan-slurm"), false, None))),
     Step(Hours, "rayon", Table(rayon::run)),
     Step(Hours, "clippy loom", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib --tests \
         -p tidegate-sync -p tidegate-deque -p tidegate-core -p tidegate -- -D warnings")),
     Step(Hours, "clippy behind sync", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib \
         -p tidegate-policy -p tidegate-deque -p tidegate-share -p tidegate-machine -p tidegate-core -p tidegate -- \
         --no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods")),
-    Step(Hours, "loom", Table(|tally| suites::run(tally, Kind::Loom, None, false))),
+    Step(Hours, "loom", Table(|tally| suites::run(tally, Kind::Loom, None, false, None))),
     Step(Hours, "mutants", Table(|tally| mutants::run(tally, None))),
-    Step(Hours, "miri", Table(|tally| suites::run(tally, Kind::Miri, None, false))),
-    Step(Hours, "tsan", Table(|tally| suites::run(tally, Kind::Tsan, None, false))),
+    Step(Hours, "miri", Table(|tally| suites::run(tally, Kind::Miri, None, false, None))),
+    Step(Hours, "tsan", Table(|tally| suites::run(tally, Kind::Tsan, None, false, None))),
 ];
 
 /// Other targets, each with the packages that are type-checked for it. Some dependencies of the

@@ -22,6 +22,7 @@ mod suites;
 mod workspace;
 
 use std::env;
+use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -84,6 +85,9 @@ enum Task {
         /// The soak.
         #[arg(value_parser = suites::names(Kind::Soak))]
         name: Option<String>,
+        /// The program `hq` of HyperQueue, for the soak `fan-hq`.
+        #[arg(long, value_name = "PATH", value_parser = |path: &str| absolute(path))]
+        hq: Option<PathBuf>,
     },
 }
 
@@ -101,12 +105,15 @@ fn carry_out(task: &Task) -> bool {
         Task::House => _ = tally.run("house", house::check),
         Task::BuildTime => build_time::run(tally),
         Task::Costs => costs::run(tally),
-        Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), *full),
-        Task::Miri { full } => suites::run(tally, Kind::Miri, None, *full),
-        Task::Tsan => suites::run(tally, Kind::Tsan, None, false),
+        Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), *full, None),
+        Task::Miri { full } => suites::run(tally, Kind::Miri, None, *full, None),
+        Task::Tsan => suites::run(tally, Kind::Tsan, None, false, None),
         Task::Mutants { name } => mutants::run(tally, name.as_deref()),
         Task::Rayon => rayon::run(tally),
-        Task::Soak { name } => suites::run(tally, Kind::Soak, name.as_deref(), true),
+        Task::Soak { name, hq } => {
+            let folder = hq.as_deref().and_then(Path::parent);
+            suites::run(tally, Kind::Soak, name.as_deref(), true, folder);
+        }
     }
     tally.close()
 }

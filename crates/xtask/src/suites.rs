@@ -13,12 +13,15 @@
 //! * Soaks, with `--release`: A soak is an ordinary test that normally runs one slice of its work.
 //!   A scale multiplies the slice, up to the whole work. A soak runs the same code as the test, so
 //!   it finds only mistakes that the test could have found. Each test prints its size on a line that
-//!   begins with `soak:`; a test that prints no such line does not read the scale.
+//!   begins with `soak:`; a test that prints no such line does not read the scale. One that needs
+//!   programs which are missing prints a line that begins with `skipped:`.
 
+use std::env;
 use std::env::consts::{ARCH, OS};
 use std::fs;
+use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::builder::PossibleValuesParser;
 
 use crate::command::{Cmd, LIMIT, NIGHT, has_toolchain, rustup};
@@ -110,6 +113,8 @@ pub const SUITES: &[Suite] = &[
     Suite(Soak, "planted", "-p tidegate --features testing", ["1", "100"], "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),
     Suite(Soak, "exec-kills", "-p tidegate-exec", ["1", "100"], "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Suite(Soak, "fan", "-p tidegate-fan", ["1", "100"], "deaths::lose_nothing"),
+    Suite(Soak, "fan-slurm", "-p tidegate-cli", ["1", "18"], "engines::slurm_never_changes_the_result"),
+    Suite(Soak, "fan-hq", "-p tidegate-cli", ["1", "18"], "engines::hq_never_changes_the_result"),
     Suite(Soak, "kills", "-p tidegate", ["1", "20"], "processes::survivor_inherits_killed_job_processors"),
 ];
 
@@ -137,12 +142,14 @@ pub fn names(kind: Kind) -> PossibleValuesParser {
     PossibleValuesParser::new(suites.map(|suite| suite.1))
 }
 
-/// Runs all suites of this kind or only one.
-pub fn run(tally: &mut Tally, kind: Kind, only: Option<&str>, full: bool) {
+/// Runs all suites of this kind or only one, with the folder `first` before those of the path.
+pub fn run(tally: &mut Tally, kind: Kind, only: Option<&str>, full: bool, first: Option<&Path>) {
     let wanted = |suite: &&Suite| suite.0 == kind && only.is_none_or(|name| name == suite.1);
     for suite in SUITES.iter().filter(wanted) {
         let name = format!("{kind:?} {}", suite.1).to_lowercase();
-        tally.run(&name, || kind.ready().and_then(|()| check(suite, full)));
+        tally.run(&name, || {
+            kind.ready().and_then(|()| check(suite, full, first))
+        });
     }
 }
 
@@ -186,10 +193,18 @@ impl Kind {
     }
 }
 
-fn check(Suite(kind, _, programs, values, tests): &Suite, full: bool) -> Outcome {
+fn check(suite: &Suite, full: bool, first: Option<&Path>) -> Outcome {
+    let Suite(kind, _, programs, values, tests) = suite;
     let value = values[usize::from(full)];
     let limit = if full { NIGHT } else { LIMIT };
-    let cargo = || kind.cargo(programs, value).limit(limit);
+    let path = env::var("PATH").unwrap_or_default();
+    let cargo = || {
+        let cargo = kind.cargo(programs, value).limit(limit);
+        match first {
+            Some(first) => cargo.env("PATH", format!("{}:{path}", first.display())),
+            None => cargo,
+        }
+    };
     let stops = full && values[0] == "0";
     let every = if stops {
         cargo().env("LOOM_MAX_DURATION", HOUR)
@@ -200,7 +215,7 @@ fn check(Suite(kind, _, programs, values, tests): &Suite, full: bool) -> Outcome
         Loom => format!("-- --show-output {tests}"),
         Miri => String::new(),
         Tsan => format!("-- {LEFT_OUT}"),
-        Soak => format!("-- --nocapture --exact {tests}"),
+        Soak => format!("-- --nocapture --include-ignored --exact {tests}"),
     };
     let (success, mut text) = every.args(args.split_whitespace()).run()?;
     let detail = match kind {
@@ -213,6 +228,10 @@ fn check(Suite(kind, _, programs, values, tests): &Suite, full: bool) -> Outcome
         let failed = lines.filter_map(|line| line.strip_suffix(" ... FAILED"));
         let saved: String = failed.map(|test| save(cargo(), test)).collect();
         text += &saved;
+    }
+    let skipped = text.lines().find_map(|line| line.split_once("skipped: "));
+    if let (Soak, true, Some((_, why))) = (kind, success, skipped) {
+        bail!(Skipped(why.to_string()));
     }
     let passed = libtest::judge((success, text), tests.split(' ').count())?;
     let silent = *kind == Soak && detail.is_empty();

@@ -1,29 +1,32 @@
 //! Tests `tidegate exec --jobserver` with a real `make`.
 #![cfg(target_os = "linux")]
 
-use std::fs;
-use std::process::Command;
+use std::{env, fs};
+
+use tidegate_testkit::on_path;
 
 use crate::support::jobs::{Home, PATIENCE};
 use crate::support::text;
 
-/// Runs `make` with these rules below `exec OPTIONS`. The rules must succeed.
+/// Runs each `make` of the path with these rules below `exec OPTIONS`, where it is the first one. The
+/// rules must succeed.
 fn make(options: &str, rules: &str) {
-    if Command::new("make").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no make");
-        return;
+    for make in on_path("make") {
+        let home = Home::new();
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("Makefile"), rules).expect("a file");
+        let mut command = home.tidegate(&format!("exec {options} -- make"));
+        command.current_dir(folder.path());
+        let first = make.parent().expect("a folder").display();
+        let path = format!("{first}:{}", env::var("PATH").expect("a path"));
+        command
+            .env("PATH", path)
+            .env_remove("MAKEFLAGS")
+            .timeout(PATIENCE)
+            .assert()
+            .success()
+            .stderr("");
     }
-    let home = Home::new();
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("Makefile"), rules).expect("a file");
-    let mut command = home.tidegate(&format!("exec {options} -- make"));
-    command.current_dir(folder.path());
-    command
-        .env_remove("MAKEFLAGS")
-        .timeout(PATIENCE)
-        .assert()
-        .success()
-        .stderr("");
 }
 
 /// Each of two jobs waits for the other.

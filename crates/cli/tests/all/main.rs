@@ -2,6 +2,7 @@
 
 mod compare;
 mod digest;
+mod engines;
 mod exec;
 mod exec_jobserver;
 mod exec_rights;
