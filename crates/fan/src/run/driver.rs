@@ -21,8 +21,10 @@ use queue::Quiet;
 const POLL: Duration = Duration::from_secs(1);
 /// How often an engine's own work is done, and a signal is noticed.
 const TICK: Duration = Duration::from_millis(2);
-/// The longest pause after a round that the engine did not take, and between questions.
+/// The longest pause after a round that the engine did not take.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The longest pause between questions: after one slow answer, ended rounds are not noticed for so long.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// After how long without a start the user is told why pieces wait.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -203,8 +205,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns the rounds that have ended, with the items that have no other piece. Fails if the engine
-    /// can never answer. Asks for as long as a tenth of the time, because each question is work for its
-    /// server, but once a minute at least, and as often as it can while all rounds are doubtful.
+    /// can never answer. Waits for ten times as long as an answer took, because each question is work
+    /// for its server, but not while all rounds are doubtful.
     fn ask(&mut self) -> Result<Vec<Round>, Error> {
         let begin = Instant::now();
         if begin < self.next_question {
@@ -218,7 +220,7 @@ impl<'a> Driver<'a> {
         };
         if !self.schedule.is_doubtful() {
             let pause = begin.elapsed() * 10;
-            self.next_question = Instant::now() + pause.min(LONGEST_PAUSE);
+            self.next_question = Instant::now() + pause.min(LONGEST_WAIT);
         }
         let is_patient = begin < self.next_submission;
         match alive {
