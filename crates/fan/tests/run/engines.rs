@@ -251,7 +251,7 @@ fn rounds_of_other_engines_are_told() {
 /// It is caught while pieces are ended, which may take long.
 fn interrupts_hide_no_error() {
     let fan = fakes(&[]);
-    let run = start(&mut command(&fan, "hq", "--from 0 --call-limit 5"));
+    let run = start(&mut command(&fan, "hq", "--from 0 --call-limit 2"));
     fan.held(0, &[]);
     fs::write(fan.path("bin/fault.silent"), "1000").expect("a file");
     fs::write(fan.path("D/1~b~7~1.differs"), "").expect("a file");
