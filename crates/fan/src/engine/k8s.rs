@@ -214,14 +214,8 @@ impl Engine for K8s {
         let name = name(&round.name);
         let jobs = self.jobs()?;
         if living(&jobs, &name).is_some_and(|job| job.status.is(&["Suspended"])) {
-            let patch = [
-                "patch",
-                "job",
-                &name,
-                "--patch",
-                r#"{"spec":{"suspend":false}}"#,
-            ];
-            let resume = line(&[&["kubectl"], &patch[..]].concat());
+            let patch = r#"{"spec":{"suspend":false}}"#;
+            let resume = line(&["kubectl", "patch", "job", &name, "--patch", patch]);
             return Ok(format!("the Job is suspended: `{resume}` resumes it"));
         }
         self.pending(&name)

@@ -23,7 +23,8 @@ const POLL: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(2);
 /// The longest pause after a round that the engine did not take.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// The longest pause between questions: after one slow answer, ended rounds are not noticed for so long.
+/// The longest pause between questions. After a slow answer, it takes so long until ended rounds are
+/// noticed.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// After how long without a start the user is told why pieces wait.

@@ -411,13 +411,9 @@ impl Round {
     /// Returns a command of the round.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        let log = if program == "sh" { "log" } else { "err" };
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.home.join(log));
+        let log = self.log(if program == "sh" { "log" } else { "err" });
         command.current_dir(&self.home).stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(log.expect("a file"));
+        command.stdout(Stdio::null()).stderr(log);
         for name in ["TIDEGATE_SOAK_SCALE", "TIDEGATE_SOAK_SEED"] {
             command.env_remove(name);
         }
