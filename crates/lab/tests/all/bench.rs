@@ -160,7 +160,7 @@ fn place_bench_covers_every_locality() {
         expected += rows.len();
     };
     for program in ["cachestress", "mergesort", "blockmatmul"] {
-        for locality in ["best", "ignorant", "random", "worst"] {
+        for locality in ["best", "ignorant", "in-turn", "random", "worst"] {
             has_both(
                 of(program, locality.into(), "each:1"),
                 locality == "ignorant",

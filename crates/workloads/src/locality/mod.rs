@@ -1,7 +1,7 @@
 //! Programs whose tasks share data, with hints about where to run them.
 //!
 //! From Thomas Weibel, An Advanced Scheduler for Intervals (ETH Zurich, 2010), chapters 3 to 5:
-//! [`cachestress`], [`mergesort`] and [`blockmatmul`], each in four localities. A *place*
+//! [`cachestress`], [`mergesort`] and [`blockmatmul`], each in five localities. A *place*
 //! ([`Runtime::places`]) is a cache domain. The locality determines the place into which a task is
 //! put, given where the tasks before it touched the same data:
 //!
@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `best` | the place of the tasks before it |
 //! | `ignorant` | none: the runtime chooses |
+//! | `in-turn` | the next place after that of the task before it in the program's order |
 //! | `random` | drawn at random |
 //! | `worst` | always a different place from that of the task before it |
 //!
@@ -37,6 +38,8 @@ pub enum Locality {
     Best,
     /// In any place; the runtime chooses.
     Ignorant,
+    /// In each place in turn (section 4.2.2).
+    InTurn,
     /// In a randomly drawn place.
     Random,
     /// Always in a different place from the previous task.
@@ -45,18 +48,24 @@ pub enum Locality {
 
 impl Words for Locality {
     const ALL: &'static [Self] = &Self::ALL;
-    const NAMES: &'static [&'static str] = &["best", "ignorant", "random", "worst"];
+    const NAMES: &'static [&'static str] = &["best", "ignorant", "in-turn", "random", "worst"];
 }
 
 impl Locality {
     /// All localities, in the order of the parameter's values.
-    pub const ALL: [Self; 4] = [Self::Best, Self::Ignorant, Self::Random, Self::Worst];
+    pub const ALL: [Self; 5] = [
+        Self::Best,
+        Self::Ignorant,
+        Self::InTurn,
+        Self::Random,
+        Self::Worst,
+    ];
 
     const PARAMETER: Parameter = named(
         "locality",
         Kind::Choice(Self::NAMES),
         ["ignorant"; 3],
-        "where a task runs: in the place of its data (best), anywhere (ignorant), in a random place, or always in another place (worst)",
+        "where a task runs: in the place of its data (best), anywhere (ignorant), in each place in turn (in-turn), in a random place, or always in another place (worst)",
     );
 
     const SEED: Parameter = seed("seed of the data and of random places");
@@ -78,6 +87,7 @@ impl Locality {
         let (part, parts, turn) = match self {
             Self::Ignorant => return None,
             Self::Best => (part as u32, parts as u32, 0),
+            Self::InTurn => (0, 1, number as u32),
             Self::Worst => (part as u32, parts as u32, turn as u32),
             Self::Random => (drawn(), u32::MAX, 0),
         };
@@ -88,7 +98,7 @@ impl Locality {
     fn places(self) -> usize {
         match self {
             Self::Ignorant => 0,
-            Self::Best | Self::Random => 1,
+            Self::Best | Self::InTurn | Self::Random => 1,
             Self::Worst => 2,
         }
     }
@@ -153,6 +163,7 @@ impl Hints {
         let chosen = match self.locality {
             Locality::Ignorant => return None,
             Locality::Best => part * count / parts,
+            Locality::InTurn => number % count,
             Locality::Worst => (part * count / parts + turn) % count,
             // The seed differs from the data's, so that places and data are independent.
             Locality::Random => (random(!self.seed, number as u64) % count as u64) as usize,
@@ -213,7 +224,7 @@ mod tests {
 
     #[test]
     fn simulated_tasks_get_real_places() {
-        for locality in [Locality::Best, Locality::Worst] {
+        for locality in [Locality::Best, Locality::InTurn, Locality::Worst] {
             let (places, hints) = hints(locality);
             for (turn, hint) in hints.into_iter().enumerate() {
                 let put = locality.put(7, (1, 2), turn, turn as u64).unwrap();
