@@ -20,7 +20,6 @@ use tidegate_cli_support::output::show_nanos;
 /// The default number of samples per row.
 const SAMPLES: u32 = 20;
 
-/// How long an arm computes.
 const ARM: Duration = Duration::from_millis(50);
 /// How long an arm computes with `--size tiny`.
 const TINY_ARM: Duration = Duration::from_millis(2);
@@ -45,7 +44,6 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     Ok(Outcome::new(rows, "how long both arms ran at once", notes))
 }
 
-/// Two arms that compute for this long each.
 struct Arms(Duration);
 
 impl<'a> Race<'a> for Arms {

@@ -28,7 +28,6 @@ use tidegate_cli_support::failure::Failure;
 /// The default number of samples per row.
 const SAMPLES: u32 = 20;
 
-/// How long the owner computes.
 const SERIAL: Duration = Duration::from_millis(200);
 /// How long the owner computes with `--size tiny`.
 const TINY_SERIAL: Duration = Duration::from_millis(5);

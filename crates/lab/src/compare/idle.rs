@@ -31,16 +31,13 @@ const SAMPLES: u32 = 5;
 
 /// How long an idle pool settles before it is measured.
 pub const REST: Duration = Duration::from_millis(200);
-/// How long an idle pool is measured.
 pub const IDLE: Duration = Duration::from_secs(10);
 /// How long an idle pool is measured with `--size tiny`.
 pub const TINY_IDLE: Duration = Duration::from_millis(50);
 
-/// The length of a serial phase.
 const PHASE: Duration = Duration::from_millis(100);
 /// The length of a serial phase with `--size tiny`.
 const TINY_PHASE: Duration = Duration::from_millis(5);
-/// The number of serial phases in a sample.
 const PHASES: u32 = 10;
 
 /// A burst computes this Fibonacci number, which takes about ten microseconds.

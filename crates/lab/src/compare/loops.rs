@@ -26,10 +26,8 @@ use tidegate_cli_support::usage::Usage;
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;
 
-/// The number of items in a loop.
 const ITEMS: usize = 1000;
 
-/// How many loops a sample runs.
 const TIMES: u32 = 10_000;
 /// How many loops a sample runs with `--size tiny`.
 const TINY_TIMES: u32 = 100;

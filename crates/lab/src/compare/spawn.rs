@@ -23,7 +23,6 @@ use tidegate_cli_support::failure::Failure;
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;
 
-/// How many tasks a sample spawns.
 const TASKS: u32 = 20_000;
 /// How many tasks a sample spawns with `--size tiny`.
 const TINY_TASKS: u32 = 200;

@@ -22,19 +22,16 @@ use crate::reproduce::{Machines, Pages, page};
 /// spread quickly over idle machines, and a piece that was a little too slow leaves few items.
 const LEFT: usize = 2;
 
-/// Carries out a verb of `fan`.
 pub fn fan(arguments: FanArguments) -> Result<(), Failure> {
     Ok(carry_out(arguments.verb, &["fan".into()])?)
 }
 
-/// Some runs of an experiment.
 #[derive(Serialize, Deserialize)]
 pub struct Item {
     experiment: Experiments,
     runs: Vec<Stretch>,
 }
 
-/// The values of runs of an experiment.
 #[derive(Serialize, Deserialize)]
 pub struct Made {
     experiment: Experiments,

@@ -33,7 +33,6 @@ impl Processes {
         })))
     }
 
-    /// Runs a program once under a rule and a load.
     pub fn observe(
         &self,
         rule: &Rule,

@@ -105,7 +105,17 @@ fn queue_bench_has_rows_per_queue() {
     let found = json(&mut lab("bench queues --repeat 1 --json"));
     let rows = |kind: &str| found[kind].as_array().expect("a list of rows");
     let (rows, of_programs) = (rows("queues"), rows("programs"));
-    every_program_has_a_row_for_every_queue(of_programs);
+    for program in programs() {
+        let rows = of_programs.iter().filter(|row| row["program"] == program);
+        let names = rows.clone().filter_map(|row| row["queue"].as_str());
+        assert!(names.eq(QueueKind::ALL.iter().map(|queue| queue.name())));
+        for row in rows {
+            for figure in ["seconds", "ratio_to_default"] {
+                assert!(row[figure].as_f64().unwrap() > 0.0, "{row}");
+            }
+            assert_eq!(row["workers"], 2, "{row}");
+        }
+    }
     let names: Vec<_> = rows
         .iter()
         .filter_map(|row| row["queue"].as_str())
@@ -219,23 +229,6 @@ fn programs() -> impl Iterator<Item = &'static str> {
     programs.map(|entry| entry.name)
 }
 
-fn every_program_has_a_row_for_every_queue(rows: &[Value]) {
-    for program in programs() {
-        let rows: Vec<_> = rows
-            .iter()
-            .filter(|row| row["program"] == program)
-            .collect();
-        let names = rows.iter().filter_map(|row| row["queue"].as_str());
-        assert!(names.eq(QueueKind::ALL.iter().map(|queue| queue.name())));
-        for row in rows {
-            for figure in ["seconds", "ratio_to_default"] {
-                assert!(row[figure].as_f64().unwrap() > 0.0, "{row}");
-            }
-            assert_eq!(row["workers"], 2, "{row}");
-        }
-    }
-}
-
 #[test]
 #[cfg(not(feature = "dagrs"))]
 fn interval_bench_names_its_feature() {
@@ -340,13 +333,12 @@ mod streams {
         let rows = found.as_array().expect("a list of rows");
         let mut expected = Vec::new();
         for item in [1e-6, 1e-3] {
-            for window in [4, 64] {
-                for runtime in ["pariter", "tidegate", "serial"] {
-                    expected.push((item, window, runtime));
-                }
+            for window in [4.0, 64.0] {
+                expected.extend(["pariter", "tidegate", "serial"].map(|name| (item, window, name)));
             }
         }
-        let case = |row: &Value| {
+        let mut cases = Vec::new();
+        for row in rows {
             let number = |field: &str| row[field].as_f64().expect("a number");
             assert!(
                 number("seconds_per_item") > 0.0 && number("throughput_ratio") > 0.0,
@@ -354,18 +346,8 @@ mod streams {
             );
             let runtime = row["runtime"].as_str().expect("a name");
             assert_eq!(row["workers"], if runtime == "serial" { 1 } else { 2 });
-            (
-                number("item_seconds"),
-                number("window") as usize,
-                runtime.to_owned(),
-            )
-        };
-        let cases: Vec<_> = rows.iter().map(case).collect();
-        let expected = expected.into_iter();
-        assert!(cases.into_iter().eq(expected.map(|(item, window, name)| (
-            item,
-            window,
-            name.to_owned()
-        ))));
+            cases.push((number("item_seconds"), number("window"), runtime));
+        }
+        assert_eq!(cases, expected);
     }
 }

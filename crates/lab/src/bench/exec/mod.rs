@@ -82,7 +82,6 @@ impl Case {
     }
 }
 
-/// Measures all cases in interleaved runs.
 pub fn bench(arguments: &ExecArguments) -> Result<(), Failure> {
     let processors = Machine::read().usable().len();
     if processors < 2 {
@@ -143,7 +142,6 @@ fn tidegate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Prints which programs are skipped, and why.
 fn warn(prepared: &[Prepared]) {
     for program in prepared {
         if let Prepared::Skipped { name, why } = program {
@@ -253,7 +251,6 @@ impl Samples {
         ]
     }
 
-    /// Adds the row of the program that does nothing.
     fn add_idle(&self, sleeper: &Program, sheet: &mut Sheet) {
         const LIMIT: f64 = 0.0;
         let desires = self.of(sleeper.name, IDLE);
@@ -298,16 +295,5 @@ mod tests {
         assert_eq!(mark(figure(0.9, 1.03), 1.02, LEAST), "unclear");
         assert_eq!(mark(figure(1.03, 1.04), 1.02, LEAST), "broken");
         assert_eq!(mark(figure(1.03, 1.04), 1.02, LEAST - 1), "unclear");
-    }
-
-    #[test]
-    fn missing_command_is_explained() {
-        let missing = Path::new("no/tidegate");
-        let told = tidegate(Some(missing)).unwrap_err().to_string();
-        assert!(told.starts_with("no/tidegate cannot be opened"), "{told}");
-        assert!(told.contains("-p tidegate-cli`"), "{told}");
-        let other = tidegate(Some(Path::new("/bin/false"))).unwrap_err();
-        let told = other.to_string();
-        assert!(told.contains("has no command `exec`"), "{told}");
     }
 }

@@ -36,11 +36,9 @@ const HEAD_START: Duration = Duration::from_millis(100);
 /// The time between two looks at the table.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How a program is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Plain,
-    /// Under `tidegate exec`.
     Exec,
     /// Plain, with threads that wait by spinning.
     Spinning,
@@ -56,7 +54,6 @@ pub struct Runner {
     messages: Mutex<BTreeSet<String>>,
 }
 
-/// A run of a program.
 struct Run<'a> {
     program: &'a Program,
     /// The current folder of the program, which also holds what it prints.

@@ -13,7 +13,6 @@ const STEPS: u64 = 5;
 #[derive(Clone, Copy)]
 pub struct Tree {
     pub files: u64,
-    /// The number of functions in each file.
     pub functions: u64,
 }
 

@@ -70,7 +70,6 @@ fn beside_the_first(rows: &[Row]) -> Vec<String> {
     others.iter().filter_map(related).collect()
 }
 
-/// Where and how the thread forks.
 #[derive(Clone, Copy)]
 enum Place {
     Inside,

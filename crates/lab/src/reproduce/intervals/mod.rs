@@ -25,7 +25,6 @@ const PAPER: &str = concat!(
     include_str!("../../../papers/intervals/queues.toml"),
 );
 
-/// The maximum number of simulated runs, each with a different seed.
 const SIMULATED_RUNS: u64 = 5;
 
 /// The maximum number of runs on this machine. The thesis takes the mean of the best three of ten;

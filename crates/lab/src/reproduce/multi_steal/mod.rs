@@ -203,7 +203,6 @@ fn results<'a>(
     results
 }
 
-/// Returns an item of a list of programs.
 fn item(work: &str, other: &str) -> Value {
     let id = work.to_lowercase().replace(' ', "-");
     paper::item([("work", work), ("id", &id), ("other", other)])
