@@ -17,10 +17,9 @@ use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Sample, Session};
 use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::options;
 use tidegate_cli_support::output::Value;
+use tidegate_cli_support::{columns, options};
 
 const ITEMS: [Duration; 2] = [Duration::from_micros(1), Duration::from_millis(1)];
 

@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 use tidegate_workloads::Runtime;
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::{compute, nanos_between};
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::show_nanos;
 

@@ -17,12 +17,11 @@ use std::time::Duration;
 use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};
 use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::compute;
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::usage::{self, Usage};
 

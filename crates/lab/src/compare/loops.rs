@@ -12,12 +12,11 @@ use tidegate_workloads::loops::Loops;
 use tidegate_workloads::{Chili, Runtime, Tidegate, TrialOf};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::program::PreparedTrial;
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};
 use tidegate_cli_support::compare::row::Outcome;
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options;
 use tidegate_cli_support::output::show_count;

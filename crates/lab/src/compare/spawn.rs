@@ -13,11 +13,10 @@ use std::time::Instant;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::Outcome;
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 
 /// The default number of samples per row.

@@ -1,7 +1,7 @@
 //! `tidegate-lab bench`: the contents of its rows, and the arguments that it rejects.
 #![cfg(target_os = "linux")]
 
-use crate::support::{assert_contains, complaint, json, lab, rewrite_runs};
+use crate::support::{assert_contains, complaint, json, lab};
 use serde_json::Value;
 use tidegate_policy::QueueKind;
 use tidegate_workloads::registry::ENTRIES;
@@ -182,26 +182,6 @@ fn place_bench_covers_every_locality() {
         has_both(of(program, Value::Null, "each:1"), false);
     }
     assert_eq!(rows.len(), expected);
-}
-
-#[test]
-fn resumed_places_are_not_measured_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let rows = |more: &str| {
-        let mut bench = lab("bench places --size tiny --repeat 2 --json --dir");
-        let bench = bench.arg(folder.path()).args(more.split_whitespace());
-        json(bench.env("TIDEGATE_WORKERS", "2"))
-    };
-    let first = rows("");
-    let file = folder.path().join("bench-places-tiny.jsonl");
-    rewrite_runs(&file, |run| run[0]["seconds"] = 2.0.into());
-    let resumed = rows("--resume");
-    let [first, resumed] = [&first, &resumed].map(|rows| rows.as_array().unwrap());
-    assert_eq!(resumed.len(), first.len());
-    for row in resumed {
-        let ends = ["seconds_low", "seconds", "seconds_high"].map(|field| &row[field]);
-        assert_eq!(ends, [2; 3], "{row}");
-    }
 }
 
 #[test]

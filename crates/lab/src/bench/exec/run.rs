@@ -1,16 +1,14 @@
 //! Runs programs with and without `tidegate exec`.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, io, thread};
 
 use rustix::io::Errno;
 use rustix::process::Pid;

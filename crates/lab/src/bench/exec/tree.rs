@@ -1,8 +1,7 @@
 //! Generates the C files that `make` compiles.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::chains::{self, FACTOR};
 

@@ -18,10 +18,9 @@ use crate::engine::Session;
 use crate::engine::sheet::{Column, Field, Sheet};
 use graphs::Graphs;
 use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::columns;
-use tidegate_cli_support::compare;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::Value;
+use tidegate_cli_support::{columns, compare};
 
 /// The numbers of workers on which the costs are measured.
 const WORKERS: [usize; 2] = [1, 2];

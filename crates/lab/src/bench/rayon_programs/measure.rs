@@ -5,13 +5,12 @@
 //! parent's peak.
 
 use std::fs::File;
-use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use serde::{Deserialize, Serialize};
 use tidegate_cli_support::failure::Failure;

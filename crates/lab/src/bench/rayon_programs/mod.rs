@@ -16,10 +16,9 @@ mod row;
 mod run;
 mod table;
 
-use std::env;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{env, thread};
 
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{print_json, to_json, to_stdout};

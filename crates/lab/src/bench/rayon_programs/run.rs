@@ -1,12 +1,11 @@
 //! Runs a program that has been built with each rayon-core.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use serde::{Deserialize, Serialize};
 use tidegate_cli_support::failure::Failure;

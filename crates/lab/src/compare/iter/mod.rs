@@ -42,9 +42,8 @@ use super::fact::Fact;
 use super::idle::{IDLE, TINY_IDLE};
 use crate::engine::Session;
 use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::row::{Conclusion, Outcome};
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Table, to_json};
 

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use toml::{Table as Fields, Value};
 
 use super::measured::{Figure, Lists, Measured, View, fill};
-use super::page::Finding;
+use super::page::{Finding, Page};
 use super::units::show;
 use crate::arguments::Size;
 use crate::engine::{Claim, Interval, Refuted, Verdict};
@@ -232,6 +232,12 @@ impl<'a, R> Results<'a, R> {
         let text = &self.paper.notes[note];
         self.measured
             .view(&self.lists, |view| self.text(text, view))
+    }
+
+    /// Adds the findings and sections of a part to a page.
+    pub fn add(&self, page: &mut Page, part: &str) {
+        page.findings.extend(self.findings(part));
+        page.sections.extend(self.sections(part));
     }
 
     pub fn findings(&self, part: &str) -> Vec<Finding> {
