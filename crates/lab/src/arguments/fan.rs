@@ -20,23 +20,18 @@ Example, without an engine:
 Exit codes: 0 success, 1 results are missing or wrong, 2 invalid usage, plan or item, 3 another machine may succeed, \
 128 + n signal n has interrupted `run`.";
 
-/// The arguments of `fan`.
 #[derive(Args, Debug)]
 pub struct FanArguments {
-    /// The verb.
     #[command(subcommand)]
     pub verb: Verb<Programs>,
 }
 
-/// What can be split.
 #[derive(Args, Serialize, Deserialize, Debug)]
 pub struct Programs {
-    /// The program.
     #[command(subcommand)]
     pub program: Program,
 }
 
-/// The programs that can be split.
 #[derive(Subcommand, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Program {
@@ -44,10 +39,8 @@ pub enum Program {
     Reproduce(Reproduction),
 }
 
-/// The arguments of the program `reproduce`.
 #[derive(Args, Serialize, Deserialize, Debug)]
 pub struct Reproduction {
-    /// What is reproduced.
     #[command(flatten)]
     pub selection: Selection,
     /// Run only on simulated machines; required, because measurements of this machine cannot be
@@ -55,7 +48,6 @@ pub struct Reproduction {
     #[arg(long)]
     #[serde(skip)]
     pub sim: bool,
-    /// Run only on this machine, which is refused.
     #[arg(long, hide = true)]
     #[serde(skip)]
     pub real: bool,

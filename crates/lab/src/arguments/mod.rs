@@ -18,12 +18,10 @@ pub use tidegate_cli_support::arguments::Size;
 #[derive(Parser, Debug)]
 #[command(name = "tidegate-lab", version, max_term_width = 100)]
 pub struct Cli {
-    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Reproduce published experiments, in simulation and on this machine

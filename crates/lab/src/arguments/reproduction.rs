@@ -50,10 +50,8 @@ that file; without it, the file is renamed to end in .before.
 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
-/// The arguments of `reproduce`.
 #[derive(Args, Debug)]
 pub struct ReproduceArguments {
-    /// What is reproduced.
     #[command(flatten)]
     pub selection: Selection,
     /// Run only on simulated machines
@@ -62,10 +60,8 @@ pub struct ReproduceArguments {
     /// Run only on this machine
     #[arg(long)]
     pub real: bool,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
-    /// How the results are printed.
     #[command(flatten)]
     pub format: TableFormat,
 }
@@ -89,7 +85,6 @@ pub struct Selection {
     pub only: Vec<String>,
 }
 
-/// The published experiments, and one of ours.
 #[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Experiments {
@@ -111,25 +106,14 @@ pub enum Experiments {
 }
 
 impl Experiments {
-    /// The experiments that `all` stands for.
-    const EACH: [Self; 6] = [
-        Self::Adaptive,
-        Self::TwoLevel,
-        Self::MultiSteal,
-        Self::Memory,
-        Self::Intervals,
-        Self::Scaling,
-    ];
-
     /// Returns the experiment, or each of them.
     pub fn each(self) -> Vec<Self> {
         match self {
-            Self::All => Self::EACH.into(),
+            Self::All => Self::value_variants()[1..].into(),
             one => vec![one],
         }
     }
 
-    /// Returns the experiment's name on the command line.
     pub fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -139,7 +123,6 @@ impl Experiments {
 pub const AFTER_REPORT: &str = "\
 Exit codes: 0 success, 2 invalid usage or a file that is not output of `reproduce --json`, 3 a file cannot be read or written.";
 
-/// The arguments of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
     /// Output files of `reproduce --json`, in the order in which the page shows them; - for

@@ -11,15 +11,12 @@ use tidegate_cli_support::output::{describe, describe_all};
 use crate::bench;
 use crate::engine::KeepFlags;
 
-/// The arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct BenchArguments {
-    /// The bench.
     #[command(subcommand)]
     pub bench: Bench,
 }
 
-/// The benches.
 #[derive(Subcommand, Debug)]
 pub enum Bench {
     /// Measure how fast processors pass from one job to another
@@ -84,35 +81,28 @@ pub enum Bench {
     },
 }
 
-/// The arguments of `bench handover`.
 #[derive(Args, Debug)]
 pub struct HandoverArguments {
     /// Number of repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
-    /// How the results are printed.
     #[command(flatten)]
     pub format: Format,
 }
 
-/// The arguments of `bench queues`.
 #[derive(Args, Debug)]
 pub struct QueuesArguments {
     /// Number of repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 11, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
-    /// How the results are printed.
     #[command(flatten)]
     pub format: TableFormat,
 }
 
-/// The arguments of a bench that runs programs at some size.
 #[derive(Args, Debug)]
 pub struct ProgramsArguments {
     /// Number of repetitions; the figures are medians
@@ -122,15 +112,12 @@ pub struct ProgramsArguments {
     /// (paper); test, A and B are aliases of tiny, small and paper
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
-    /// How the results are printed.
     #[command(flatten)]
     pub format: TableFormat,
 }
 
-/// The arguments of `bench rayon-programs`.
 #[derive(Args, Debug)]
 pub struct RayonProgramsArguments {
     /// Run only these programs [default: all]
@@ -139,15 +126,12 @@ pub struct RayonProgramsArguments {
     /// Number of rounds, each with a sample on every runtime; confidence intervals need 6
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
-    /// How the results are printed.
     #[command(flatten)]
     pub format: TableFormat,
 }
 
-/// The arguments of `bench exec`.
 #[derive(Args, Debug)]
 pub struct ExecArguments {
     /// Number of rounds; the figures are medians, and confidence intervals need 6
@@ -160,10 +144,8 @@ pub struct ExecArguments {
     /// The `tidegate` command to measure [default: `tidegate` in the folder of this command]
     #[arg(long, value_name = "PATH")]
     pub tidegate: Option<PathBuf>,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
-    /// How the results are printed.
     #[command(flatten)]
     pub format: TableFormat,
 }

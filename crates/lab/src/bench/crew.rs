@@ -31,8 +31,6 @@ pub struct Spec {
     pub steal: Option<StealAmount>,
     /// The memory policy, if the runtime has one. If set, the job's memory is measured.
     pub memory: Option<MemoryPolicy>,
-    /// How many of this process's processors the job may use; `None` for all.
-    pub processors: Option<usize>,
     /// How the job's share controller estimates its desire; `None` for the defaults.
     pub estimates: Option<Estimates>,
 }
@@ -62,12 +60,10 @@ impl Spec {
             idle: None,
             steal: None,
             memory: None,
-            processors: None,
             estimates: None,
         }
     }
 
-    /// Returns the variables that configure the job's runtime.
     fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
         fn text(value: Option<impl ToString>) -> Option<String> {
             value.map(|value| value.to_string())
@@ -95,54 +91,6 @@ impl Spec {
             .iter()
             .map(|(name, value)| (name.clone(), text(value)));
         written.collect()
-    }
-}
-
-/// The request that a bench sends to a job's process when the process starts.
-#[derive(Serialize, Deserialize, Clone, Debug)]
-pub struct Request {
-    pub program: String,
-    pub parameters: BTreeMap<String, String>,
-    pub runtime: String,
-    pub workers: usize,
-    /// How many of this process's processors the job may use; `None` for all.
-    pub processors: Option<usize>,
-    /// Whether to measure the job's memory.
-    #[serde(default)]
-    pub counts_memory: bool,
-}
-
-impl From<&Spec> for Request {
-    fn from(spec: &Spec) -> Self {
-        Self {
-            program: spec.program.clone(),
-            parameters: spec.parameters.iter().cloned().collect(),
-            runtime: spec.runtime.clone(),
-            workers: spec.workers,
-            processors: spec.processors,
-            counts_memory: spec.memory.is_some(),
-        }
-    }
-}
-
-impl Request {
-    /// Binds this process to the processors that the job may use.
-    #[cfg(target_os = "linux")]
-    pub fn confine(&self) -> Result<(), Failure> {
-        use tidegate_cli_support::affinity::{bind, first};
-        self.processors.map_or(Ok(()), |count| bind(&first(count)?))
-    }
-
-    /// Fails if the job's processors are restricted, because restricting them is supported only on
-    /// Linux.
-    #[cfg(not(target_os = "linux"))]
-    pub fn confine(&self) -> Result<(), Failure> {
-        match self.processors {
-            None => Ok(()),
-            Some(_) => Err(Failure::Impossible(
-                "this system cannot confine jobs to processors".into(),
-            )),
-        }
     }
 }
 
@@ -183,7 +131,6 @@ pub struct Told {
 }
 
 impl Told {
-    /// Returns the increase since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             steals: self.steals - before.steals,
@@ -233,7 +180,14 @@ impl Job {
             .envs(spec.memory.map(|_| KEEP).into_iter().flatten());
         let name = format!("{} on {}", spec.program, spec.runtime);
         let mut talk = Talk::start(name, &mut command)?;
-        talk.say(&json!(Request::from(spec)));
+        let parameters: BTreeMap<_, _> = spec.parameters.iter().cloned().collect();
+        talk.say(&json!({
+            "program": spec.program,
+            "parameters": parameters,
+            "runtime": spec.runtime,
+            "workers": spec.workers,
+            "counts_memory": spec.memory.is_some(),
+        }));
         talk.hear("at its start")?;
         Ok(Self(talk))
     }
@@ -242,7 +196,6 @@ impl Job {
         self.0.say(&json!({"go": true}));
     }
 
-    /// Waits for the job to end, and returns its result.
     pub fn done(&mut self) -> Result<Done, Failure> {
         let answer = self.0.hear("at its end")?;
         Done::deserialize(&answer).map_err(|error| {

@@ -5,6 +5,7 @@
 //! program's input and reports that it is ready. The bench then starts the run, and the job reports
 //! the result. The process keeps its resources until the bench closes the job's standard input.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
@@ -14,18 +15,27 @@ use tidegate::Stats;
 use tidegate::memory::stats;
 use tidegate_workloads::{Counted, Given, On, Rayon, Runtime, Serial, Size, Trial, find};
 
-use super::crew::{Done, Memory, Request, Told};
+use super::crew::{Done, Memory, Told};
 use crate::ALLOCATOR;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::trial;
 use tidegate_cli_support::usage::{Usage, peak_rss_bytes};
 
-/// Reads a request from standard input and carries it out.
+/// The line with which a bench says what to run.
+#[derive(Deserialize)]
+struct Request {
+    program: String,
+    parameters: BTreeMap<String, String>,
+    runtime: String,
+    workers: usize,
+    #[serde(default)]
+    counts_memory: bool,
+}
+
 pub fn serve() -> Result<(), Failure> {
     let line = next_line()?;
     let request = Request::deserialize(&line)
         .map_err(|_| Failure::Usage(format!("`bench job` does not understand {line}")))?;
-    request.confine()?;
     let given = Given {
         named: request
             .parameters
@@ -73,7 +83,6 @@ fn say(value: &Value) -> Result<(), Failure> {
     })
 }
 
-/// Converts a pool's statistics to a report on its memory and its workers.
 fn told(stats: &Stats) -> (Memory, Told) {
     let memory = Memory {
         declared: stats.memory.peak,

@@ -19,7 +19,7 @@ pub mod intervals;
 mod job;
 pub mod memory;
 pub mod places;
-mod programs;
+pub mod programs;
 pub mod queues;
 pub mod rayon_programs;
 pub mod streams;

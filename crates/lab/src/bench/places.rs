@@ -26,10 +26,9 @@ use super::subject::{Ran, Subject};
 use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Sample, Session};
-use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::options;
 use tidegate_cli_support::output::Value;
+use tidegate_cli_support::{columns, options};
 
 /// The programs, and whether their tasks have hints for places.
 const PROGRAMS: [(&str, bool); 5] = [

@@ -1,9 +1,7 @@
 //! Times the programs made of intervals, serially and on several pools, with interleaved runs.
 
-use tidegate::{
-    Pool,
-    policy::{Choose, QueueKind, SharePolicy},
-};
+use tidegate::policy::SharePolicy;
+use tidegate::{Builder, Pool};
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{Given, Size, Tidegate};
 
@@ -11,7 +9,6 @@ use super::subject::Subject;
 use crate::engine::{Cell, Sample, Session};
 use tidegate_cli_support::failure::Failure;
 
-/// The run times of a program, in seconds.
 pub struct Times {
     pub program: &'static str,
     pub serial: Sample,
@@ -20,11 +17,9 @@ pub struct Times {
 }
 
 /// Creates a pool that does not share the machine with other jobs.
-pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
-    let builder = Pool::builder().workers(workers).queue(queue);
+pub fn pool(builder: Builder) -> Result<Pool, Failure> {
     let pool = builder.share(SharePolicy::Off).build();
-    pool.map(Tidegate::new)
-        .map_err(|error| Failure::Impossible(error.to_string()))
+    pool.map_err(|error| Failure::Impossible(error.to_string()))
 }
 
 /// Times all programs, serially and on each of these named pools, with interleaved runs.

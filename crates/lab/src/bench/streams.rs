@@ -10,19 +10,17 @@ use std::time::{Duration, Instant};
 
 use pariter::IteratorExt;
 use tidegate::Pool;
-use tidegate::policy::SharePolicy;
 use tidegate_policy::tunables::STREAM_WINDOW;
 
+use super::programs::pool;
 use crate::bench::ProgramsArguments;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Sample, Session};
 use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
-use tidegate_cli_support::options;
 use tidegate_cli_support::output::Value;
+use tidegate_cli_support::{columns, options};
 
-/// How long an item takes.
 const ITEMS: [Duration; 2] = [Duration::from_micros(1), Duration::from_millis(1)];
 
 /// How long a run lasts if its workers are always busy.
@@ -50,14 +48,10 @@ pub const COLUMNS: &[Column] = columns! {
         "of this runtime to pariter with the same item and window; above 1, this runtime is faster";
 };
 
-/// Measures all cases in interleaved runs.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let session = Session::whole("bench-streams", arguments.size, &arguments.keep);
     let (workers, _) = options::number_of_workers(None)?;
-    let pool = Pool::builder().workers(workers).share(SharePolicy::Off);
-    let pool = pool
-        .build()
-        .map_err(|error| Failure::Impossible(error.to_string()))?;
+    let pool = pool(Pool::builder().workers(workers))?;
     let steps = steps_per_microsecond();
     let length = match arguments.size {
         Size::Tiny => TINY_LENGTH,
@@ -114,7 +108,6 @@ impl Case<'_> {
         })
     }
 
-    /// Returns the seconds per item.
     fn run(&self, runtime: &str) -> Result<f64, Failure> {
         let steps = self.steps;
         let f = move |n| {
@@ -142,7 +135,6 @@ impl Case<'_> {
     }
 }
 
-/// The work for an item.
 fn work(steps: u64) {
     let mut value = steps;
     for _ in 0..steps {

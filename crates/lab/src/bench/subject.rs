@@ -14,18 +14,13 @@ use tidegate_cli_support::trial;
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ran {
     pub seconds: f64,
-    /// How often workers parked.
     pub parks: f64,
-    /// How often workers were woken.
     pub wakes: f64,
     /// How often owners tried to take a task from their own queue. Alternative queues count this,
     /// but the split deque does not.
     pub takes: f64,
-    /// How often owners failed to take a task from their own queue.
     pub failed_takes: f64,
-    /// How often thieves tried to steal.
     pub attempts: f64,
-    /// How often thieves succeeded.
     pub steals: f64,
 }
 

@@ -6,22 +6,17 @@ use clap::{Args, Subcommand};
 use tidegate_cli_support::compare::{ComparisonFlags, after_compare};
 use tidegate_cli_support::output::describe;
 
-/// The arguments of `compare`.
 #[derive(Args, Debug)]
 #[command(after_help = after_compare())]
 pub struct CompareArguments {
-    /// The mechanism to compare.
     #[command(subcommand)]
     pub mechanism: Mechanism,
-    /// How to compare it.
     #[command(flatten)]
     pub flags: ComparisonFlags,
-    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
 }
 
-/// What `compare` measures.
 #[derive(Subcommand, Clone, Debug)]
 pub enum Mechanism {
     /// Time from a fork to its start on a parked worker, compared with a bare futex
@@ -53,7 +48,6 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Returns the mechanism's name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Wake => "wake",

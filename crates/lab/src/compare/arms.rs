@@ -8,19 +8,17 @@ use std::time::{Duration, Instant};
 use tidegate_workloads::Runtime;
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::{compute, nanos_between};
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::show_nanos;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 20;
 
-/// How long an arm computes.
 const ARM: Duration = Duration::from_millis(50);
 /// How long an arm computes with `--size tiny`.
 const TINY_ARM: Duration = Duration::from_millis(2);
@@ -45,7 +43,6 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     Ok(Outcome::new(rows, "how long both arms ran at once", notes))
 }
 
-/// Two arms that compute for this long each.
 struct Arms(Duration);
 
 impl<'a> Race<'a> for Arms {

@@ -17,18 +17,16 @@ use std::time::{Duration, Instant};
 use tidegate_workloads::{Chili, Runtime};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::Outcome;
 use tidegate_cli_support::compare::time::{compute, nanos_between};
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 20;
 
-/// How long the owner computes.
 const SERIAL: Duration = Duration::from_millis(200);
 /// How long the owner computes with `--size tiny`.
 const TINY_SERIAL: Duration = Duration::from_millis(5);

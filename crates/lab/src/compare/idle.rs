@@ -17,12 +17,11 @@ use std::time::Duration;
 use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};
 use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::compute;
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::usage::{self, Usage};
 
@@ -31,16 +30,13 @@ const SAMPLES: u32 = 5;
 
 /// How long an idle pool settles before it is measured.
 pub const REST: Duration = Duration::from_millis(200);
-/// How long an idle pool is measured.
 pub const IDLE: Duration = Duration::from_secs(10);
 /// How long an idle pool is measured with `--size tiny`.
 pub const TINY_IDLE: Duration = Duration::from_millis(50);
 
-/// The length of a serial phase.
 const PHASE: Duration = Duration::from_millis(100);
 /// The length of a serial phase with `--size tiny`.
 const TINY_PHASE: Duration = Duration::from_millis(5);
-/// The number of serial phases in a sample.
 const PHASES: u32 = 10;
 
 /// A burst computes this Fibonacci number, which takes about ten microseconds.

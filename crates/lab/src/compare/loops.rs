@@ -12,12 +12,11 @@ use tidegate_workloads::loops::Loops;
 use tidegate_workloads::{Chili, Runtime, Tidegate, TrialOf};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::program::PreparedTrial;
 use tidegate_cli_support::compare::race::{self, Race, SERIAL};
 use tidegate_cli_support::compare::row::Outcome;
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options;
 use tidegate_cli_support::output::show_count;
@@ -26,10 +25,8 @@ use tidegate_cli_support::usage::Usage;
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;
 
-/// The number of items in a loop.
 const ITEMS: usize = 1000;
 
-/// How many loops a sample runs.
 const TIMES: u32 = 10_000;
 /// How many loops a sample runs with `--size tiny`.
 const TINY_TIMES: u32 = 100;

@@ -28,7 +28,6 @@ use tidegate_cli_support::failure::Failure;
 use crate::engine::Session;
 pub use arguments::{CompareArguments, Mechanism};
 
-/// Runs the chosen comparison.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     carry_out(&arguments.flags, |setting| {
         let name = format!("compare-{}", arguments.mechanism.name());

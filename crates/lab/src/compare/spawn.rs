@@ -13,17 +13,15 @@ use std::time::Instant;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::Outcome;
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 
 /// The default number of samples per row.
 const SAMPLES: u32 = 25;
 
-/// How many tasks a sample spawns.
 const TASKS: u32 = 20_000;
 /// How many tasks a sample spawns with `--size tiny`.
 const TINY_TASKS: u32 = 200;

@@ -8,9 +8,7 @@
 //! runs. The runs of a cell form a [`Sample`]. A figure and its [`Interval`] are computed from
 //! samples, and a [`Claim`] of the source judges them.
 
-pub mod build;
 mod claim;
-mod keep;
 pub mod ratios;
 mod session;
 mod shard;
@@ -18,10 +16,9 @@ mod speedup;
 mod store;
 
 pub use claim::{Claim, Refuted, Verdict};
-pub use keep::KeepFlags;
 pub use session::{Cell, Plan, Session, Source};
 pub use shard::{Key, Shard, Stretch, count, divide};
-pub use speedup::{LEAST, SLOWER, Speedup};
-pub use store::{Run, Runs};
+pub use speedup::{LEAST, SLOWER, is_slower, speedup};
+pub use store::{KeepFlags, Run, Runs};
 pub use tidegate_cli_support::output::sheet;
 pub use tidegate_cli_support::statistics::{Interval, Sample};

@@ -2,14 +2,7 @@
 
 /// Returns the smallest value, or NaN if any value is NaN.
 pub fn least(values: &[f64]) -> f64 {
-    let less = |one: f64, other: f64| {
-        if one.is_nan() || one < other {
-            one
-        } else {
-            other
-        }
-    };
-    values.iter().copied().fold(f64::INFINITY, less)
+    -greatest(&values.iter().map(|value| -value).collect::<Vec<f64>>())
 }
 
 /// Returns the largest value, or NaN if any value is NaN.
@@ -40,25 +33,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn farthest_takes_either_direction() {
+    fn ratios_have_ends_and_a_mean() {
         assert_eq!(farthest(&[1.5, 0.5, 1.1]), 0.5);
         assert_eq!(farthest(&[1.5, 0.8, 1.1]), 1.5);
-    }
-
-    #[test]
-    fn ends_of_unknown_values_are_unknown() {
-        assert_eq!(
-            [least(&[2.0, 1.0, 3.0]), greatest(&[2.0, 3.0, 1.0])],
-            [1.0, 3.0]
-        );
-        for values in [[f64::NAN, 1.0], [1.0, f64::NAN]] {
-            assert!(least(&values).is_nan() && greatest(&values).is_nan());
-        }
-    }
-
-    #[test]
-    fn doubled_and_halved_times_cancel_out() {
         assert_eq!(geometric_mean(&[2.0, 0.5]), 1.0);
         assert!(geometric_mean(&[]).is_nan());
+        let ends = |values: &[f64]| [least(values), greatest(values)];
+        assert_eq!(ends(&[2.0, 1.0, 3.0]), [1.0, 3.0]);
+        for values in [[f64::NAN, 1.0], [1.0, f64::NAN]] {
+            assert!(ends(&values).iter().all(|end| end.is_nan()));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Runs cells, in parallel or interleaved.
 
+use std::iter;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -8,13 +9,10 @@ use tidegate_cli_support::busy::Watch;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::Progress;
 
-use super::build;
 use super::shard::Shard;
-use super::store::{Head, Runs, Store};
-use crate::engine::KeepFlags;
+use super::store::{Head, KeepFlags, Runs, Store};
 use tidegate_cli_support::arguments::Size;
 
-/// A measurement that a session repeats.
 pub struct Cell<'a, T> {
     /// The full name, which identifies stored runs. It consists of parts separated by `/`, and
     /// `--only` matches these parts.
@@ -110,7 +108,6 @@ impl Session {
         self.progress.expect(self.choose(cells).len() as u64 * runs);
     }
 
-    /// Returns notes on the conditions of the runs.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }
@@ -132,7 +129,7 @@ impl Session {
         let head = Head {
             experiment: experiment.clone(),
             size: format!("{size:?}").to_lowercase(),
-            build: build::name()?,
+            build: format!("{} {}", env!("CARGO_PKG_VERSION"), tidegate_fan::build()?),
         };
         let store = Store::open(keep, &head)?;
         self.store.get_or_init(|| Mutex::new(store));
@@ -160,7 +157,7 @@ impl Session {
         let chosen = self.choose(cells);
         if let Source::Shard(shard) = &self.plan.source {
             shard.take(&chosen, runs)?;
-            return Ok(cells.iter().map(|_| Vec::new()).collect());
+            return Ok(self.spread(cells, iter::empty()));
         }
         let count = chosen.len() * runs as usize;
         let slots: Vec<OnceLock<Result<T, Failure>>> =
@@ -173,10 +170,14 @@ impl Session {
             let (cell, run) = (chosen[cell], run as u64);
             slot.get_or_init(|| self.keep(&cell.name, run, || (cell.take)(run)));
         });
-        let mut done = slots
+        let done = slots
             .into_iter()
             .map(|slot| slot.into_inner().expect("every run is made"));
-        self.collect(cells, |_| done.by_ref().take(runs as usize).collect())
+        let mut done = done.collect::<Result<Vec<T>, _>>()?.into_iter();
+        let of_cells = chosen
+            .iter()
+            .map(|_| done.by_ref().take(runs as usize).collect());
+        Ok(self.spread(cells, of_cells))
     }
 
     /// Interleaves the runs of cells on this machine, so that changes in load affect all cells
@@ -188,10 +189,7 @@ impl Session {
         let chosen = self.choose(cells);
         let names: Vec<&str> = chosen.iter().map(|cell| &*cell.name).collect();
         let taken = self.rounds(&names, runs, |cell, run| (chosen[cell].take)(run))?;
-        let mut taken = taken.into_iter();
-        self.collect(cells, |_| {
-            Ok(taken.next().expect("each chosen cell was run"))
-        })
+        Ok(self.spread(cells, taken))
     }
 
     /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state. `take` performs
@@ -240,19 +238,16 @@ impl Session {
         Ok(taken)
     }
 
-    /// Collects the runs of all cells, in the order of the cells. A cell that `--only` leaves out
-    /// has no runs.
-    fn collect<T>(
+    /// Spreads the runs of the chosen cells over all cells. The others have no runs.
+    fn spread<T>(
         &self,
         cells: &[Cell<'_, T>],
-        mut runs: impl FnMut(&Cell<'_, T>) -> Result<Vec<T>, Failure>,
-    ) -> Result<Vec<Vec<T>>, Failure> {
+        of_chosen: impl IntoIterator<Item = Vec<T>>,
+    ) -> Vec<Vec<T>> {
+        let mut of_chosen = of_chosen.into_iter();
         let of = |cell: &Cell<'_, T>| {
-            if self.is_chosen(&cell.name) {
-                runs(cell)
-            } else {
-                Ok(Vec::new())
-            }
+            let runs = self.is_chosen(&cell.name).then(|| of_chosen.next());
+            runs.flatten().unwrap_or_default()
         };
         cells.iter().map(of).collect()
     }
@@ -351,6 +346,7 @@ fn matches(part: &str, chosen: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
@@ -406,7 +402,7 @@ mod tests {
         begun(&folder, false);
         let text = std::fs::read_to_string(folder.path().join("test-tiny.jsonl")).unwrap();
         let head: Head = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-        assert_eq!(head.build, build::name().unwrap());
+        assert!(head.build.ends_with(&tidegate_fan::build().unwrap()));
     }
 
     #[test]
@@ -439,82 +435,50 @@ mod tests {
     #[test]
     fn given_runs_are_never_made() {
         let folder = tempfile::tempdir().unwrap();
-        let given = |runs: &[(&str, u64)]| {
-            let runs = runs
-                .iter()
-                .map(|&(cell, run)| ((cell.to_owned(), run), 7.into()));
+        let given = |cell: &str, run: u64, value: serde_json::Value| {
+            let runs = [("part/1", 0, 7.into()), (cell, run, value)];
+            let runs = runs.map(|(cell, run, value)| ((cell.to_owned(), run), value));
             let mut session = session(&folder, &[], false);
-            session.plan.source = Source::Given(runs.collect());
+            session.plan.source = Source::Given(runs.into());
             session.begin().unwrap();
             session.side_by_side(&cells(&AtomicU64::new(0)), 1)
         };
-        let taken = given(&[("part/1", 0), ("part/2", 0)]).unwrap();
-        assert_eq!(taken, [[7], [7]]);
-        let missing = given(&[("part/1", 0), ("part/2", 1)]).unwrap_err();
+        assert_eq!(given("part/2", 0, 7.into()).unwrap(), [[7], [7]]);
+        let missing = given("part/2", 1, 7.into()).unwrap_err();
         assert_eq!(missing.to_string(), "run 0 of part/2 is missing");
+        let Err(Failure::Wrong(why)) = given("part/2", 0, "7".into()) else {
+            panic!("a string is read");
+        };
+        assert!(
+            why.starts_with("run 0 of part/2: value: invalid type"),
+            "{why}"
+        );
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
-    }
-
-    fn pairs(session: &Session) -> Result<Vec<Vec<Pair>>, Failure> {
-        session.begin()?;
-        let cell = Cell::new("part/1", |_| {
-            Ok(Pair {
-                first: 1,
-                list: vec![2],
-            })
-        });
-        session.side_by_side(&[cell], 1)
-    }
-
-    #[derive(Serialize, serde::Deserialize, PartialEq, Debug)]
-    struct Pair {
-        first: u64,
-        list: Vec<u64>,
     }
 
     #[test]
     fn stored_run_of_another_type_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        pairs(&session(&folder, &[], false)).unwrap();
+        let pair = |resume| {
+            let cell = Cell::new("part/1", |_| Ok(BTreeMap::from([("list".into(), vec![2])])));
+            begun(&folder, resume).side_by_side::<BTreeMap<String, Vec<u64>>>(&[cell], 1)
+        };
+        pair(false).unwrap();
         let file = folder.path().join("test-tiny.jsonl");
         let text = std::fs::read_to_string(&file).unwrap();
-        for (part, other, expected) in [
-            (
-                "[2]",
-                "[\"two\"]",
-                "value.list[0]: invalid type: string \"two\", expected u64",
-            ),
-            (
-                "{\"first\":1,\"list\":[2]}",
-                "7",
-                "value: invalid type: integer `7`",
-            ),
-        ] {
-            std::fs::write(&file, text.replace(part, other)).unwrap();
-            let Err(Failure::Usage(why)) = pairs(&session(&folder, &[], true)) else {
-                panic!("{other} is read");
-            };
-            let begin = format!("{}: run 0 of part/1: {expected}", file.display());
-            assert!(why.starts_with(&begin), "{why}");
-            assert!(why.ends_with("; start again without --resume"), "{why}");
-        }
-        std::fs::write(&file, text).unwrap();
-        assert_eq!(pairs(&session(&folder, &[], true)).unwrap()[0][0].list, [2]);
-    }
-
-    #[test]
-    fn given_run_of_another_type_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut session = session(&folder, &[], false);
-        let value = serde_json::json!({"first": "one", "list": []});
-        session.plan.source = Source::Given([(("part/1".to_owned(), 0), value)].into());
-        let Err(Failure::Wrong(why)) = pairs(&session) else {
+        std::fs::write(&file, text.replace("[2]", "[\"two\"]")).unwrap();
+        let Err(Failure::Usage(why)) = pair(true) else {
             panic!("a string is read");
         };
+        let where_ = format!("{}: run 0 of part/1: value.list[0]: ", file.display());
+        assert!(why.starts_with(&where_), "{why}");
         assert!(
-            why.starts_with("run 0 of part/1: value.first: invalid type"),
+            why.contains("invalid type: string \"two\", expected u64"),
             "{why}"
         );
+        assert!(why.ends_with("; start again without --resume"), "{why}");
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(pair(true).unwrap()[0][0]["list"], [2]);
     }
 
     #[test]
@@ -527,17 +491,5 @@ mod tests {
         session.begin().unwrap();
         let taken = session.side_by_side(&cells, 1).unwrap();
         assert_eq!(taken, [vec![], vec![20]]);
-    }
-
-    #[test]
-    fn unknown_part_error_lists_known_parts() {
-        let folder = tempfile::tempdir().unwrap();
-        let session = session(&folder, &["three"], false);
-        session.expect(&cells(&AtomicU64::new(0)), 1);
-        let text = session.begin().unwrap_err().to_string();
-        assert!(
-            text.contains("\"three\"") && text.contains("part, 1, 2"),
-            "{text}"
-        );
     }
 }

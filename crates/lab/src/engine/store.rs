@@ -8,11 +8,26 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_cli_support::failure::Failure;
 
-use crate::engine::KeepFlags;
+/// Where finished runs are stored, and whether those of an earlier command are reused.
+#[derive(Args, Clone, Debug)]
+pub struct KeepFlags {
+    /// Folder for finished runs, with one file per experiment and size
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        default_value = "tidegate-lab-runs",
+        global = true
+    )]
+    pub dir: PathBuf,
+    /// Reuse the finished runs of an earlier, interrupted command, and do only the missing ones
+    #[arg(long, global = true)]
+    pub resume: bool,
+}
 
 /// The first line of a file, which identifies its runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -23,7 +38,6 @@ pub struct Head {
     pub build: String,
 }
 
-/// A finished run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Run {
     pub cell: String,
@@ -133,77 +147,61 @@ fn read(text: &str, head: &Head) -> Result<Runs, String> {
 mod tests {
     use super::*;
 
-    fn head(size: &str) -> Head {
+    fn head(size: &str, build: &str) -> Head {
         Head {
             experiment: "test".to_owned(),
             size: size.to_owned(),
-            build: "1".to_owned(),
+            build: build.to_owned(),
         }
     }
 
-    /// Without `--resume`, a new session renames the file of earlier runs.
+    /// Without `--resume`, a new session renames the file of earlier runs. An error leaves it alone.
     #[test]
     fn resume_keeps_earlier_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let dir = folder.path().to_owned();
-        let keep = |resume| KeepFlags {
-            dir: dir.clone(),
-            resume,
+        let open = |resume, build| {
+            let dir = folder.path().to_owned();
+            Store::open(&KeepFlags { dir, resume }, &head("tiny", build))
         };
-        let open = |resume| Store::open(&keep(resume), &head("tiny")).unwrap();
-        open(false).add("cell", 0, 1.5.into()).unwrap();
-        assert_eq!(open(true).get("cell", 0), Some(&1.5.into()));
-        assert_eq!(open(true).get("cell", 1), None);
-        assert_eq!(open(false).get("cell", 0), None);
+        let resumed = |run| open(true, "1").unwrap().get("cell", run).cloned();
+        open(false, "1")
+            .unwrap()
+            .add("cell", 0, 1.5.into())
+            .unwrap();
+        let refusal = open(true, "2").err().unwrap().to_string();
+        let why = "the runs are of build 1, this is build 2; start again without --resume";
+        assert!(refusal.ends_with(why), "{refusal}");
+        assert_eq!((resumed(0), resumed(1)), (Some(1.5.into()), None));
+        assert_eq!(open(false, "1").unwrap().get("cell", 0), None);
         assert!(folder.path().join("test-tiny.jsonl.before").exists());
     }
 
     #[test]
     fn drops_a_truncated_line() {
-        let text = line(&head("tiny"))
+        let text = line(&head("tiny", "1"))
             + &line(&Run {
                 cell: "cell".to_owned(),
                 run: 3,
                 value: Value::Null,
             });
-        let runs = read(&(text + "{\"cell\":\"ce"), &head("tiny")).unwrap();
+        let runs = read(&(text + "{\"cell\":\"ce"), &head("tiny", "1")).unwrap();
         assert_eq!(runs.len(), 1);
     }
 
     #[test]
-    fn refuses_runs_of_another_build() {
-        let folder = tempfile::tempdir().unwrap();
-        let open = |build: &str| {
-            let build = build.to_owned();
-            let head = Head {
-                build,
-                ..head("tiny")
-            };
-            let keep = KeepFlags {
-                dir: folder.path().to_owned(),
-                resume: true,
-            };
-            Store::open(&keep, &head)
-        };
-        open("0.1.0 a").unwrap().add("cell", 0, 1.5.into()).unwrap();
-        let Err(Failure::Usage(why)) = open("0.1.0 b") else {
-            panic!("runs of another build are kept");
-        };
-        assert!(
-            why.ends_with(
-                "the runs are of build 0.1.0 a, this is build 0.1.0 b; start again without --resume"
-            ),
-            "{why}"
-        );
-        assert_eq!(open("0.1.0 a").unwrap().get("cell", 0), Some(&1.5.into()));
-    }
-
-    #[test]
     fn refuses_runs_of_another_size() {
-        let text = line(&head("tiny"));
-        assert!(read(&text, &head("small")).unwrap_err().contains("small"));
-        assert!(read("", &head("small")).is_err());
+        let text = line(&head("tiny", "1"));
+        assert!(
+            read(&text, &head("small", "1"))
+                .unwrap_err()
+                .contains("small")
+        );
+        assert!(read("", &head("small", "1")).is_err());
         let text = text + "{}\n";
-        assert!(read(&text, &head("tiny")).unwrap_err().contains("line 2"));
+        assert!(
+            read(&text, &head("tiny", "1"))
+                .unwrap_err()
+                .contains("line 2")
+        );
     }
 }

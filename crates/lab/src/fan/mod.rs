@@ -22,19 +22,16 @@ use crate::reproduce::{Machines, Pages, page};
 /// spread quickly over idle machines, and a piece that was a little too slow leaves few items.
 const LEFT: usize = 2;
 
-/// Carries out a verb of `fan`.
 pub fn fan(arguments: FanArguments) -> Result<(), Failure> {
     Ok(carry_out(arguments.verb, &["fan".into()])?)
 }
 
-/// Some runs of an experiment.
 #[derive(Serialize, Deserialize)]
 pub struct Item {
     experiment: Experiments,
     runs: Vec<Stretch>,
 }
 
-/// The values of runs of an experiment.
 #[derive(Serialize, Deserialize)]
 pub struct Made {
     experiment: Experiments,
@@ -50,32 +47,16 @@ impl Split for Programs {
 
     fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Error> {
         let Program::Reproduce(asked) = &self.program;
-        Ok(asked.plan(pieces)?)
-    }
-
-    fn run(&self, item: Item, budget: &Budget) -> Result<Done<Item, Made>, Error> {
-        let Program::Reproduce(asked) = &self.program;
-        Ok(asked.run(&item, *budget)?)
-    }
-
-    fn merge(&self, outs: Vec<Made>) -> Result<Pages, Error> {
-        let Program::Reproduce(asked) = &self.program;
-        Ok(asked.merge(outs)?)
-    }
-}
-
-impl Reproduction {
-    fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Failure> {
-        if self.real || !self.sim {
+        if asked.real || !asked.sim {
             let text = "fan: measurements of this machine cannot be split; use --sim";
-            return Err(Failure::Usage(text.to_owned()));
+            return Err(Failure::Usage(text.to_owned()).into());
         }
         let list = |experiment| {
             let shard = Arc::new(Shard::list());
-            self.page(experiment, Source::Shard(shard.clone()))?;
+            asked.page(experiment, Source::Shard(shard.clone()))?;
             Ok((experiment, shard.left()))
         };
-        let experiments = self.selection.experiment.each().into_iter();
+        let experiments = asked.selection.experiment.each().into_iter();
         let lists = experiments.map(list).collect::<Result<Vec<_>, Failure>>()?;
         let total: usize = lists.iter().map(|(_, runs)| runs.len()).sum();
         let items = lists.iter().flat_map(|(experiment, runs)| {
@@ -86,12 +67,13 @@ impl Reproduction {
         Ok(items.collect())
     }
 
-    fn run(&self, item: &Item, budget: Budget) -> Result<Done<Item, Made>, Failure> {
+    fn run(&self, item: Item, budget: &Budget) -> Result<Done<Item, Made>, Error> {
+        let Program::Reproduce(asked) = &self.program;
         // One run is always made, so that pieces come to an end.
-        let is_first = AtomicBool::new(true);
+        let (is_first, budget) = (AtomicBool::new(true), *budget);
         let goes_on = move || is_first.swap(false, Ordering::Relaxed) || !budget.is_spent();
         let shard = Arc::new(Shard::of(&item.runs, goes_on));
-        self.page(item.experiment, Source::Shard(shard.clone()))?;
+        asked.page(item.experiment, Source::Shard(shard.clone()))?;
         let made = shard.made().into_iter();
         let runs = made.map(|((cell, run), value)| Run { cell, run, value });
         Ok(Done {
@@ -103,21 +85,20 @@ impl Reproduction {
         })
     }
 
-    fn merge(&self, mut outs: Vec<Made>) -> Result<Pages, Failure> {
-        let pages = self
-            .selection
-            .experiment
-            .each()
-            .into_iter()
-            .map(|experiment| {
-                let of = outs.extract_if(.., |out| out.experiment == experiment);
-                let runs = of.flat_map(|out| out.runs);
-                let runs: Runs = runs.map(|run| ((run.cell, run.run), run.value)).collect();
-                self.page(experiment, Source::Given(runs))
-            });
-        pages.collect::<Result<_, _>>().map(Pages)
+    fn merge(&self, mut outs: Vec<Made>) -> Result<Pages, Error> {
+        let Program::Reproduce(asked) = &self.program;
+        let page = |experiment| {
+            let of = outs.extract_if(.., |out| out.experiment == experiment);
+            let runs = of.flat_map(|out| out.runs);
+            let runs: Runs = runs.map(|run| ((run.cell, run.run), run.value)).collect();
+            Ok(asked.page(experiment, Source::Given(runs))?)
+        };
+        let experiments = asked.selection.experiment.each().into_iter();
+        experiments.map(page).collect::<Result<_, _>>().map(Pages)
     }
+}
 
+impl Reproduction {
     fn page(&self, experiment: Experiments, source: Source) -> Result<Page, Failure> {
         page(experiment, &self.selection, Machines::SIMULATED, source)
     }

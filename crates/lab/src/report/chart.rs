@@ -16,7 +16,6 @@ const HEIGHT: u32 = 260;
 
 /// The largest value that an axis can show.
 const MOST: f64 = 1e15;
-/// The maximum number of labels of an axis.
 const MOST_LABELS: usize = 256;
 
 pub const COLOURS: usize = 12;
@@ -268,23 +267,14 @@ mod tests {
 
     #[test]
     fn chart_names_all_its_colours() {
-        let point = |x| Point {
-            x,
-            y: 1.0 + x,
-            low: 0.5 + x,
-            high: 2.0 + x,
-        };
         let line = |number: usize| Line {
             name: number.to_string(),
-            points: [0.0, 1.0].map(point).into(),
+            ..chart(&[0.0, 1.0]).lines.remove(0)
         };
         let chart = Chart {
-            title: "all".into(),
-            x: "place".into(),
-            y: "time".into(),
             labels: vec!["here".into(), "there".into()],
-            log: false,
             lines: (0..COLOURS).map(line).collect(),
+            ..chart(&[])
         };
         let svg = draw(&chart).unwrap();
         assert!(!svg.contains("\"#"), "{svg}");

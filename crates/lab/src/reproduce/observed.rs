@@ -9,7 +9,6 @@ use crate::bench::crew::Done;
 /// The figures of one run of a program, averaged over the program's instances.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// The time from start to end, in seconds.
     pub seconds: f64,
     /// The number of timed sleeps of all thieves.
     pub naps: f64,
@@ -71,11 +70,8 @@ impl Observed {
             busy: mean(|job| job.told.busy_seconds),
             stealing: mean(|job| job.told.stealing_seconds),
             steals: mean(|job| job.told.steals as f64),
-            attempts: 0.0,
             peak: mean(|job| job.memory.map_or(0.0, |memory| memory.declared as f64)),
-            touched: 0.0,
-            missed: 0.0,
-            slices: None,
+            ..Self::default()
         }
     }
 }

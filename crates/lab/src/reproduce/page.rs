@@ -8,7 +8,6 @@ use tidegate_cli_support::output::{Table, Value};
 
 use crate::engine::{Interval, Verdict};
 
-/// The results of one experiment.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Page {
     /// The experiment's name on the command line.
@@ -48,11 +47,9 @@ pub struct Finding {
     /// Our figure, with the ends of its 95 % interval.
     pub ours: String,
     pub verdict: Verdict,
-    /// An explanation of the verdict.
     pub why: String,
 }
 
-/// Charts and tables that belong together.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Section {
     pub title: String,
@@ -72,7 +69,6 @@ pub struct Chart {
     /// The labels of the positions 0, 1, 2 and so on of the horizontal axis; empty if the axis is
     /// numeric.
     pub labels: Vec<String>,
-    /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub log: bool,
     pub lines: Vec<Line>,
@@ -94,7 +90,6 @@ pub struct Point {
 }
 
 impl Page {
-    /// Creates a page without content. `source` is the publication.
     pub fn new(experiment: &str, title: &str, source: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
@@ -106,9 +101,7 @@ impl Page {
             sections: vec![],
         }
     }
-}
 
-impl Page {
     /// Returns the findings with their explanations. An explanation that equals the previous one
     /// becomes "As above.".
     pub fn explained(&self) -> impl Iterator<Item = (&Finding, &str)> {

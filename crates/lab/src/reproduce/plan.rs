@@ -49,14 +49,11 @@ pub struct Plan {
 impl Rule {
     /// Creates a rule for thieves that take one task at a time and rest as `idle` describes.
     pub fn new(name: &str, idle: &str) -> Self {
-        let idle = idle.parse();
         Self {
-            name: name.to_owned(),
-            idle: idle.expect("a rule of this program"),
+            idle: idle.parse().expect("a rule of this program"),
             steal: StealAmount::One,
             victim: None,
-            memory: None,
-            desire: None,
+            ..Self::usual(name)
         }
     }
 
@@ -74,7 +71,6 @@ impl Rule {
         }
     }
 
-    /// Creates a rule with the runtime's defaults.
     pub fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -96,7 +92,6 @@ impl Rule {
 }
 
 impl Load {
-    /// Reads a load's name.
     pub fn of(name: &str) -> Self {
         let (processors, instances) = name.split_once('-').unwrap_or((name, "1"));
         let [processors, instances] =
@@ -128,31 +123,21 @@ impl Plan {
 
     /// Returns the name that identifies a cell on the machine `place`.
     pub fn name(place: &str, (rule, work, load): (&Rule, &Workload, Load)) -> String {
-        let Rule {
-            idle,
-            steal,
-            victim,
-            memory,
-            desire,
-            ..
-        } = rule;
-        let mut rule_in_full = format!("idle={idle} steal={steal}");
-        if let Some(victim) = victim {
+        let mut rule_in_full = format!("idle={} steal={}", rule.idle, rule.steal);
+        if let Some(victim) = rule.victim {
             rule_in_full += &format!(" victim={victim}");
         }
-        if let Some(memory) = memory {
+        if let Some(memory) = rule.memory {
             rule_in_full += &format!(" memory={memory}");
         }
-        if let Some((desire, cycle)) = desire {
+        if let Some((desire, cycle)) = rule.desire {
             rule_in_full += &format!(" desire={desire} cycle={cycle}ns");
         }
         let (name, work_in_full, load_name) = (work.name, work.in_full(), load.name());
         let rule_name = &rule.name;
         format!("{place}/{name}/{work_in_full}/{rule_name}/{rule_in_full}/{load_name}")
     }
-}
 
-impl Plan {
     /// Returns the cells on the simulated machine `place`, which `settings` describes with a given
     /// number of processors. Figures refer to a cell by `on`, program, rule and load.
     pub fn on_machine(
@@ -189,7 +174,6 @@ impl Plan {
         self.cells().map(cell).collect()
     }
 
-    /// Returns the cells on this machine.
     pub fn here(&self) -> Result<Vec<Named<Observed>>, Failure> {
         let processes = real::Processes::new()?;
         let cell = |(rule, work, load): (&Rule, &Workload, Load)| {
@@ -207,7 +191,6 @@ impl Plan {
     }
 }
 
-/// The time of an instance of a program.
 pub fn seconds(v: View<'_, Observed>, cell: &str) -> f64 {
     v.median(cell, |run| run.seconds)
 }

@@ -16,7 +16,6 @@ use crate::engine::{Shard, Source, Verdict};
 /// The comments before and after what is printed on a page.
 const MARKS: [&str; 2] = ["<!-- printed -->\n\n", "\n<!-- end -->\n"];
 
-/// A figure and its verdict.
 type Found = [String; 2];
 
 /// Returns the figures in the rows of a table.

@@ -16,24 +16,18 @@ use tidegate_cli_support::failure::Failure;
 
 /// Runs programs as processes that share a private job table, and checks that a program always
 /// gives the same answer.
-#[derive(Clone)]
-pub struct Processes(Arc<Shared>);
-
-struct Shared {
+pub struct Processes {
     folder: TempDir,
     /// The first answer of each program with its parameters.
     answers: Mutex<BTreeMap<String, Value>>,
 }
 
 impl Processes {
-    pub fn new() -> Result<Self, Failure> {
-        Ok(Self(Arc::new(Shared {
-            folder: crew::folder()?,
-            answers: Mutex::default(),
-        })))
+    pub fn new() -> Result<Arc<Self>, Failure> {
+        let (folder, answers) = (crew::folder()?, Mutex::default());
+        Ok(Arc::new(Self { folder, answers }))
     }
 
-    /// Runs a program once under a rule and a load.
     pub fn observe(
         &self,
         rule: &Rule,
@@ -47,9 +41,8 @@ impl Processes {
 
     /// Runs jobs, each of which starts after its delay.
     pub fn run(&self, jobs: &[(Spec, Duration)]) -> Result<Vec<Done>, Failure> {
-        let Shared { folder, answers } = &*self.0;
-        let done = crew::run(jobs, &folder.path().join("table.v1"))?;
-        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = crew::run(jobs, &self.folder.path().join("table.v1"))?;
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         for ((spec, _), Done { answer, .. }) in jobs.iter().zip(&done) {
             let program = format!("{} {:?}", spec.program, spec.parameters);
             let first = answers

@@ -9,7 +9,6 @@ use tidegate_cli_support::failure::Failure;
 /// A program of an experiment, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// The program's name in the experiment.
     pub name: &'static str,
     pub program: &'static str,
     pub size: Size,
@@ -65,12 +64,10 @@ pub struct Setup {
     pub work: Workload,
     pub settings: Settings,
     pub instances: usize,
-    /// How many processors each instance gets.
     pub width: Width,
 }
 
 impl Setup {
-    /// Runs the setup once with this seed.
     pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
         let settings = Settings {
             seed,

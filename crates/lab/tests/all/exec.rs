@@ -41,13 +41,12 @@ fn assert_cases(rows: &[Value]) {
         expected.extend((program == "openmp").then_some((program, "narrowed")));
     }
     expected.push(("sleep", "idle"));
-    let text = |row: &'_ Value, field| row[field].as_str().expect("text").to_owned();
     let found = rows
         .iter()
-        .map(|row| (text(row, "program"), text(row, "case")));
+        .map(|row| [&row["program"], &row["case"]].map(|text| text.as_str()));
     let expected = expected
         .into_iter()
-        .map(|(program, case)| (program.to_owned(), case.to_owned()));
+        .map(|(program, case)| [program, case].map(Some));
     assert!(found.eq(expected), "{rows:?}");
 }
 
@@ -119,8 +118,13 @@ fn missing_command_is_reported() {
         println!("skipped: one processor cannot be shared");
         return;
     }
-    let told = complaint(&mut lab("bench exec --tidegate no/such/tidegate"), 3);
-    assert_contains(&told, &["no/such/tidegate cannot be opened", "cargo build"]);
+    for (path, why) in [
+        ("no/such/tidegate", "no/such/tidegate cannot be opened"),
+        ("/bin/false", "has no command `exec`: build it"),
+    ] {
+        let told = complaint(lab("bench exec --tidegate").arg(path), 3);
+        assert_contains(&told, &[why, "cargo build", "-p tidegate-cli`"]);
+    }
 }
 
 /// Fake commands show that the bench does not trust `tidegate exec`.

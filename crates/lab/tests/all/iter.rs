@@ -208,6 +208,11 @@ fn what_goes_wrong_is_told() {
             3,
             "is linked with rayon-core 1.13.0 from the registry, which is Tidegate",
         ),
+        (
+            "unpatched",
+            3,
+            "is linked with rayon-core 1.13.0 from this repository, which is not Tidegate",
+        ),
         ("wrong", 1, "zip differs"),
         ("refused", 3, "not today"),
     ] {

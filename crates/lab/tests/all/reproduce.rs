@@ -77,13 +77,6 @@ fn two_level_has_all_sections() {
     }
 }
 
-/// That a simulated run depends only on its seed is a property of the simulator, and the session
-/// keeps its runs in order.
-#[test]
-fn simulated_page_is_deterministic() {
-    assert_eq!(reproduced("intervals --sim"), *page("intervals --sim"));
-}
-
 #[test]
 fn only_selects_parts_of_two_level() {
     for (part, title) in [

@@ -85,7 +85,6 @@ pub struct Cost {
     nanos: Sample,
 }
 
-/// The processors on which the measuring threads run.
 struct Processors {
     near: [usize; 2],
     /// The two processors furthest apart, and how many more steps apart they are than the near
@@ -204,7 +203,6 @@ impl Cost {
         Some((median.max(0.0) as u64).clamp(least, most))
     }
 
-    /// The fields of the JSON object.
     pub const FIELDS: &[JsonField<Self>] = json_fields! { cost:
         name "of the row of `tidegate tunables`" = cost.tunable.name;
         nanos "the median as an integer; null if this machine cannot measure it" = cost.nanos();

@@ -6,17 +6,16 @@ use std::time::{Duration, Instant};
 
 use tidegate::{
     Pool, join, memory,
-    policy::{Choose, IdlePolicy, MemoryPolicy, SharePolicy, StealAmount},
+    policy::{Choose, IdlePolicy, MemoryPolicy, StealAmount},
 };
 
+use crate::bench::programs;
 use tidegate_cli_support::failure::Failure;
 
 fn pool(workers: usize) -> Result<Pool, Failure> {
-    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    let builder = Pool::builder().workers(workers).memory(MemoryPolicy::None);
     // If there is a second worker, it steals one task at a time and never rests.
-    let builder = builder.memory(MemoryPolicy::None).idle(IdlePolicy::None);
-    let pool = builder.steal(StealAmount::One).build();
-    pool.map_err(|error| Failure::Impossible(error.to_string()))
+    programs::pool(builder.idle(IdlePolicy::None).steal(StealAmount::One))
 }
 
 /// Returns the cost of a fork and its join on one worker, minus the cost of the plain calls.

@@ -107,14 +107,12 @@ pub fn yields(count: u32) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(count)
 }
 
-/// The costs of a wake-up, in nanoseconds.
 pub struct Wake {
     /// The CPU time for one sleep and wake-up of the thread; `None` if the system does not report
     /// CPU time per thread.
     pub sleep: Option<f64>,
     /// The time from the call to `unpark` until the woken thread runs.
     pub latency: f64,
-    /// The duration of the call to `unpark`.
     pub call: f64,
 }
 

@@ -41,13 +41,8 @@ pub const COLUMNS: &[Column] = columns! {
     skipped "" Value::Number, "why the program was skipped, else null";
 };
 
-/// A case of each program: two kinds of runs, and the limit on the ratio of their times.
-struct Case {
-    name: &'static str,
-    ours: &'static str,
-    base: &'static str,
-    limit: f64,
-}
+/// A case of each program: its name, two kinds of runs, and the limit on the ratio of their times.
+type Case = (&'static str, [&'static str; 2], f64);
 
 const ALONE: &str = "alone under exec";
 const ALONE_PLAIN: &str = "alone";
@@ -59,30 +54,13 @@ const HALF: &str = "uts on half";
 const IDLE: &str = "idle under exec";
 
 const CASES: [Case; 4] = [
-    Case::new("alone", ALONE, ALONE_PLAIN, 1.02),
-    Case::new("two", TWO, TWO_PLAIN, 1.02),
-    Case::new("beside uts", BESIDE, HALF, 1.05),
+    ("alone", [ALONE, ALONE_PLAIN], 1.02),
+    ("two", [TWO, TWO_PLAIN], 1.02),
+    ("beside uts", [BESIDE, HALF], 1.05),
     // Two programs must be five times faster than two that spin and are narrowed.
-    Case::new("narrowed", TWO, NARROWED, 0.2),
+    ("narrowed", [TWO, NARROWED], 0.2),
 ];
 
-impl Case {
-    const fn new(name: &'static str, ours: &'static str, base: &'static str, limit: f64) -> Self {
-        Self {
-            name,
-            ours,
-            base,
-            limit,
-        }
-    }
-
-    /// Only OpenMP programs spin.
-    fn applies_to(&self, program: &str) -> bool {
-        self.base != NARROWED || program == OPENMP
-    }
-}
-
-/// Measures all cases in interleaved runs.
 pub fn bench(arguments: &ExecArguments) -> Result<(), Failure> {
     let processors = Machine::read().usable().len();
     if processors < 2 {
@@ -143,7 +121,6 @@ fn tidegate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Prints which programs are skipped, and why.
 fn warn(prepared: &[Prepared]) {
     for program in prepared {
         if let Prepared::Skipped { name, why } = program {
@@ -221,30 +198,32 @@ impl Samples {
             Prepared::Ready(program) => (program.name, None),
             Prepared::Skipped { name, why } => (*name, Some(&**why)),
         };
-        for case in CASES.iter().filter(|case| case.applies_to(name)) {
+        // Only OpenMP programs spin.
+        let applies = |(_, [_, base], _): &Case| *base != NARROWED || name == OPENMP;
+        for case in CASES.into_iter().filter(applies) {
             sheet.row(self.row(name, case, skipped));
         }
     }
 
     /// Returns the row of a case. A program that was skipped has no times.
-    fn row(&self, program: &str, case: &Case, skipped: Option<&str>) -> Vec<Field> {
+    fn row(&self, program: &str, (case, kinds, limit): Case, skipped: Option<&str>) -> Vec<Field> {
         let (times, mark, runs) = match skipped {
             Some(_) => ([Field::NONE; 3], "skipped", 0),
             None => {
-                let (ours, base) = (self.of(program, case.ours), self.of(program, case.base));
+                let [ours, base] = kinds.map(|kind| self.of(program, kind));
                 let times = [ours.interval(), base.interval(), ours.over(base)];
-                let mark = mark(times[2], case.limit, ours.count());
+                let mark = mark(times[2], limit, ours.count());
                 (times.map(Field::Measured), mark, ours.count())
             }
         };
         let [ours, base, ratio] = times;
         vec![
             Field::text(program),
-            Field::text(case.name),
+            Field::text(case),
             ours,
             base,
             ratio,
-            Field::number(case.limit),
+            Field::number(limit),
             Field::text(mark),
             Field::NONE,
             Field::count(self.processors),
@@ -253,7 +232,6 @@ impl Samples {
         ]
     }
 
-    /// Adds the row of the program that does nothing.
     fn add_idle(&self, sleeper: &Program, sheet: &mut Sheet) {
         const LIMIT: f64 = 0.0;
         let desires = self.of(sleeper.name, IDLE);
@@ -298,16 +276,5 @@ mod tests {
         assert_eq!(mark(figure(0.9, 1.03), 1.02, LEAST), "unclear");
         assert_eq!(mark(figure(1.03, 1.04), 1.02, LEAST), "broken");
         assert_eq!(mark(figure(1.03, 1.04), 1.02, LEAST - 1), "unclear");
-    }
-
-    #[test]
-    fn missing_command_is_explained() {
-        let missing = Path::new("no/tidegate");
-        let told = tidegate(Some(missing)).unwrap_err().to_string();
-        assert!(told.starts_with("no/tidegate cannot be opened"), "{told}");
-        assert!(told.contains("-p tidegate-cli`"), "{told}");
-        let other = tidegate(Some(Path::new("/bin/false"))).unwrap_err();
-        let told = other.to_string();
-        assert!(told.contains("has no command `exec`"), "{told}");
     }
 }

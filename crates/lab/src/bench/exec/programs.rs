@@ -12,10 +12,8 @@ use super::chains;
 use super::tree::Tree;
 use tidegate_cli_support::arguments::Size;
 
-/// A program that is ready to run.
 pub struct Program {
     pub name: &'static str,
-    /// The executable and its arguments.
     pub command: Vec<OsString>,
     /// What the program must print.
     pub answer: Vec<u8>,
@@ -30,14 +28,12 @@ pub enum Prepared {
 /// The name of the program for which busy waiting matters.
 pub const OPENMP: &str = "openmp";
 
-/// The work of all programs.
 struct Amounts {
     /// The regions, items per region and steps per item of the OpenMP program.
     regions: [u64; 3],
     /// The items and steps per item of the Python program.
     pool: [u64; 2],
     tree: Tree,
-    /// The bytes that `xz` compresses.
     bytes: usize,
 }
 
@@ -241,16 +237,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_tool_is_a_reason() {
-        let why = output(&mut Command::new("tidegate-no-such-tool")).unwrap_err();
-        assert!(
-            why.starts_with("tidegate-no-such-tool cannot be started: "),
-            "{why}"
-        );
-    }
-
-    #[test]
-    fn failing_tool_is_quoted() {
+    fn unusable_tools_are_reasons() {
+        let why = output(&mut Command::new("no-such-tool")).unwrap_err();
+        assert!(why.starts_with("no-such-tool cannot be started: "), "{why}");
         let why = output(Command::new("sh").args(["-c", "echo why >&2; exit 3"])).unwrap_err();
         assert_eq!(why, "sh failed with exit status: 3: why");
     }

@@ -1,16 +1,14 @@
 //! Runs programs with and without `tidegate exec`.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, io, thread};
 
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -36,11 +34,9 @@ const HEAD_START: Duration = Duration::from_millis(100);
 /// The time between two looks at the table.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How a program is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Plain,
-    /// Under `tidegate exec`.
     Exec,
     /// Plain, with threads that wait by spinning.
     Spinning,
@@ -56,7 +52,6 @@ pub struct Runner {
     messages: Mutex<BTreeSet<String>>,
 }
 
-/// A run of a program.
 struct Run<'a> {
     program: &'a Program,
     /// The current folder of the program, which also holds what it prints.

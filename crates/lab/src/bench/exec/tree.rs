@@ -1,8 +1,7 @@
 //! Generates the C files that `make` compiles.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::chains::{self, FACTOR};
 
@@ -13,7 +12,6 @@ const STEPS: u64 = 5;
 #[derive(Clone, Copy)]
 pub struct Tree {
     pub files: u64,
-    /// The number of functions in each file.
     pub functions: u64,
 }
 

@@ -8,14 +8,12 @@
 mod watched;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::env;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, thread};
 
 use serde_json::{Map, json};
 use tidegate::machine::Machine;
@@ -80,8 +78,9 @@ fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
     print(&rounds[0], arguments.format.json, &session.notes())
 }
 
-/// The figures of one round in nanoseconds. Some may be missing on a busy machine.
-type Round = BTreeMap<String, f64>;
+/// The figures of one round in nanoseconds, in the order of [`FIGURES`]. Some may be missing on a busy
+/// machine.
+type Round = [Option<f64>; FIGURES.len()];
 
 /// The name of each figure, its unit in nanoseconds, and what the help says about it.
 pub const FIGURES: &[(&str, f64, &str)] = &[
@@ -115,12 +114,11 @@ pub const FIGURES: &[(&str, f64, &str)] = &[
 ];
 
 fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failure> {
-    let sample =
-        |name: &str| Sample::new(rounds.iter().filter_map(|round| round.get(name).copied()));
+    let sample = |place: usize| Sample::new(rounds.iter().filter_map(|round| round[place]));
     if as_json {
         let mut all = Map::new();
-        for (name, unit, _) in FIGURES {
-            let nanos = sample(name);
+        for (place, (name, unit, _)) in FIGURES.iter().enumerate() {
+            let nanos = sample(place);
             let Interval { value, low, high } = nanos.interval().times(1.0 / unit);
             let figures = [
                 ("", value),
@@ -140,8 +138,8 @@ fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failur
         "median, low",
         "median, high",
     ]);
-    for (name, ..) in FIGURES {
-        let nanos = sample(name);
+    for (place, (name, ..)) in FIGURES.iter().enumerate() {
+        let nanos = sample(place);
         let plain = name.rsplit_once('_').map_or(*name, |(plain, _)| plain);
         let Interval { value, low, high } = nanos.interval();
         let time = |nanos: f64| Value::known(Some(nanos / 1e9), Value::Seconds);
@@ -208,17 +206,10 @@ impl Bench {
         thread::sleep(SETTLE);
         let handover = watched.second_start(left);
         drop(guest);
-        let figures = [
-            ("all_procs_ms", all_procs),
-            ("release_us", stop.map(|end| end.saturating_sub(TASK))),
-            ("futex_us", futex),
-            ("handover_us", handover),
-            ("recover_ms", self.recover(&watched)?),
-        ];
-        let nanos = |(name, took): (&str, Option<Duration>)| {
-            Some((name.to_owned(), took?.as_nanos() as f64))
-        };
-        Ok(figures.into_iter().filter_map(nanos).collect())
+        let release = stop.map(|end| end.saturating_sub(TASK));
+        let recover = self.recover(&watched)?;
+        let figures = [handover, futex, release, recover, all_procs];
+        Ok(figures.map(|took| Some(took?.as_nanos() as f64)))
     }
 
     /// Requests all processors for the guest again and again, until the pool has settled. Each

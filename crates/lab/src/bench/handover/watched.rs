@@ -1,6 +1,6 @@
 //! A busy pool that records when each of its workers began and ended tasks.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use tidegate::Pool;
 
-/// How long a task computes.
 pub const TASK: Duration = Duration::from_micros(50);
 
 /// The number of tasks between two checks of the stop flag.
@@ -36,22 +35,7 @@ struct Seen {
 }
 
 #[derive(Default)]
-struct Log(Mutex<BTreeMap<u64, Seen>>);
-
-/// Returns the calling thread's number. Numbers are assigned in the order of the first calls.
-fn number() -> u64 {
-    use std::cell::Cell;
-    use std::sync::atomic::AtomicU64;
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! { static OWN: Cell<u64> = const { Cell::new(0) }; }
-    OWN.with(|own| {
-        if own.get() == 0 {
-            // Relaxed: only uniqueness matters.
-            own.set(NEXT.fetch_add(1, Ordering::Relaxed));
-        }
-        own.get()
-    })
-}
+struct Log(Mutex<HashMap<ThreadId, Seen>>);
 
 impl Log {
     fn note(&self, start: Instant, end: Instant) {
@@ -61,7 +45,7 @@ impl Log {
             last_end: end,
             stopped: None,
         };
-        let seen = seen.entry(number()).or_insert(first);
+        let seen = seen.entry(thread::current().id()).or_insert(first);
         if start.duration_since(seen.last_end) > PAUSE {
             seen.stopped.get_or_insert(seen.last_end);
         }
@@ -69,7 +53,6 @@ impl Log {
     }
 }
 
-/// Keeps the processor busy for `length`.
 pub fn compute(length: Duration) {
     let start = Instant::now();
     while start.elapsed() < length {
@@ -103,7 +86,6 @@ impl Watched {
         }
     }
 
-    /// Clears the log and returns the current time.
     pub fn mark(&self) -> Instant {
         self.log
             .0
@@ -154,23 +136,20 @@ impl Drop for Watched {
 
 /// When each thread began its first task, as the time since a common start.
 #[derive(Default)]
-pub struct Firsts(Mutex<Vec<(ThreadId, Duration)>>);
+pub struct Firsts(Mutex<HashMap<ThreadId, Duration>>);
 
 impl Firsts {
     /// Records that the calling thread begins a task at time `at`.
     pub fn note(&self, at: Duration) {
         let mut firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = thread::current().id();
-        if firsts.iter().all(|(other, _)| *other != this) {
-            firsts.push((this, at));
-        }
+        firsts.entry(thread::current().id()).or_insert(at);
     }
 
     /// Returns when the last thread began its first task. `None` if fewer than `count` threads have
     /// begun.
     pub fn last(&self, count: usize) -> Option<Duration> {
         let firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = firsts.iter().map(|(_, at)| *at).max();
+        let last = firsts.values().copied().max();
         last.filter(|_| firsts.len() >= count)
     }
 }

@@ -15,17 +15,14 @@ use super::graphs::{self, Graphs};
 use crate::engine::{Sample, Session};
 use tidegate_cli_support::failure::Failure;
 
-/// The number of tasks in a batch.
 pub const BATCH: usize = 100;
 /// The number of batches is divided by this for `dagrs`, whose tasks take longer.
 const FEWER: usize = 20;
 
-/// The dependencies between the tasks of a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// Each task waits for this many tasks at the beginning of its batch.
     First(usize),
-    /// Each task waits for the previous one.
     Chain,
 }
 
@@ -42,7 +39,6 @@ pub struct Cost<'a> {
     pub case: &'static str,
     pub runtime: &'static str,
     pub workers: usize,
-    /// The number of edges in a batch.
     edges: usize,
     sample: Box<dyn Fn() -> f64 + 'a>,
     /// Nanoseconds per task, including the task's edges.
@@ -96,7 +92,6 @@ pub fn all<'a>(
     all
 }
 
-/// Measures all cases, with their runs interleaved.
 pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(), Failure> {
     let name = |cost: &Cost<'_>| format!("{}/{}/{}", cost.case, cost.runtime, cost.workers);
     let names: Vec<String> = all.iter().map(name).collect();
@@ -119,7 +114,6 @@ pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(
 }
 
 impl Cost<'_> {
-    /// The mean number of edges per task.
     pub fn edges(&self) -> f64 {
         self.edges as f64 / BATCH as f64
     }
@@ -136,7 +130,6 @@ impl Pattern {
         number + 1..end
     }
 
-    /// Returns the number of edges in a batch.
     fn edges(self) -> usize {
         (0..BATCH).map(|number| self.behind(number).len()).sum()
     }
@@ -149,7 +142,6 @@ impl Pattern {
         }
     }
 
-    /// Creates the intervals and edges of a batch.
     fn batch<'scope>(self, body: &Scope<'scope, '_>) {
         let mut before: Vec<Interval<'scope>> = Vec::with_capacity(8);
         for _ in 0..BATCH {

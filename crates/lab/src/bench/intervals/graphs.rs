@@ -46,7 +46,6 @@ impl Graphs {
         builder.worker_threads(workers).build().map(Self)
     }
 
-    /// Creates a graph with this pattern, runs it and drops it.
     pub fn batch(&self, pattern: Pattern) {
         let mut graph = graph(pattern);
         let run = self.0.block_on(graph.async_start());

@@ -9,7 +9,7 @@ mod costs;
 #[cfg_attr(not(feature = "dagrs"), path = "no_graphs.rs")]
 mod graphs;
 
-use tidegate::policy::QueueKind;
+use tidegate::Pool;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::programs;
@@ -18,10 +18,9 @@ use crate::engine::Session;
 use crate::engine::sheet::{Column, Field, Sheet};
 use graphs::Graphs;
 use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::columns;
-use tidegate_cli_support::compare;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::Value;
+use tidegate_cli_support::{columns, compare};
 
 /// The numbers of workers on which the costs are measured.
 const WORKERS: [usize; 2] = [1, 2];
@@ -46,8 +45,8 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let ProgramsArguments { repeat, size, .. } = arguments;
     let session = Session::whole("bench-intervals", *size, &arguments.keep);
     let pools = each(|workers| {
-        let pool = programs::pool(workers, QueueKind::default())?;
-        Ok((workers.to_string(), pool))
+        let pool = programs::pool(Pool::builder().workers(workers))?;
+        Ok((workers.to_string(), Tidegate::new(pool)))
     })?;
     let mut sheet = Sheet::new(COLUMNS);
     add_costs(&mut sheet, &session, &pools, *size, *repeat)?;

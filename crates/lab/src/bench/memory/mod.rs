@@ -68,7 +68,6 @@ struct Baseline {
     serial: Done,
     /// The peak of the memory that the serial run declared, in bytes.
     s1: u64,
-    /// The length of the program's critical path.
     span: Length,
 }
 

@@ -17,17 +17,18 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate::machine::Machine;
+use tidegate::{Pool, policy::Choose};
 use tidegate_deque::Miss;
 use tidegate_policy::QueueKind;
 use tidegate_sync::barrier;
+use tidegate_workloads::Tidegate;
 
 use super::programs;
 use crate::bench::QueuesArguments;
 use crate::engine::sheet::{Column, Field, Sheet, print_notes};
 use crate::engine::{Cell, Sample, Session};
 use rivals::{Owner, Task, Thief, Visitor};
-use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::arguments::TableFormat;
+use tidegate_cli_support::arguments::{Size, TableFormat};
 use tidegate_cli_support::columns;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Value, print_json, to_stdout};
@@ -86,7 +87,6 @@ struct Costs {
     steals: Counts,
 }
 
-/// Reads one figure of a queue.
 type Figure = fn(&Costs) -> Option<f64>;
 
 const FIGURES: [Figure; 7] = [
@@ -145,7 +145,10 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
 
 /// Runs all programs on a pool for each kind of queue, with interleaved runs.
 fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
-    let pool = |queue: &QueueKind| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
+    let pool = |queue: &QueueKind| {
+        let pool = programs::pool(Pool::builder().workers(WORKERS).queue(*queue))?;
+        Ok((queue.to_string(), Tidegate::new(pool)))
+    };
     let pools = QueueKind::ALL
         .iter()
         .map(pool)
@@ -170,7 +173,6 @@ fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Collects a cell for each kind of queue.
 struct Queues {
     thieves: usize,
     names: Vec<&'static str>,

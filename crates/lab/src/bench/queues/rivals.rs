@@ -12,7 +12,6 @@ use tidegate_deque::{
 /// A task that is queued but never run.
 pub type Task = u64;
 
-/// The owner's end of a queue.
 pub trait Owner: Send {
     type Thief: Thief;
 
@@ -75,21 +74,12 @@ impl<Q: Queue<Task>> Thief for OursThief<Q> {
     }
 }
 
-/// A task's address. Unlike a pointer, it can be sent to another thread.
-#[derive(Clone, Copy)]
-pub struct Sent(usize);
+/// crossbeam's deque of tasks' addresses, which can be sent to other threads, unlike pointers. Its
+/// owner takes the youngest task.
+pub struct Crossbeam(Worker<usize>);
 
-/// crossbeam's deque. Its owner takes the youngest task.
-pub struct Crossbeam(Worker<Sent>);
-
-impl Sent {
-    fn of(task: NonNull<Task>) -> Self {
-        Self(task.as_ptr().expose_provenance())
-    }
-
-    fn task(self) -> Option<NonNull<Task>> {
-        NonNull::new(std::ptr::with_exposed_provenance_mut(self.0))
-    }
+fn task(address: usize) -> Option<NonNull<Task>> {
+    NonNull::new(std::ptr::with_exposed_provenance_mut(address))
 }
 
 impl Owner for Crossbeam {
@@ -102,29 +92,28 @@ impl Owner for Crossbeam {
     }
 
     fn put(&mut self, task: NonNull<Task>) -> bool {
-        self.0.push(Sent::of(task));
+        self.0.push(task.as_ptr().expose_provenance());
         true
     }
 
     fn take(&mut self) -> Option<NonNull<Task>> {
-        self.0.pop().and_then(Sent::task)
+        self.0.pop().and_then(task)
     }
 }
 
 #[derive(Clone)]
-pub struct CrossbeamThief(Stealer<Sent>);
+pub struct CrossbeamThief(Stealer<usize>);
 
 impl Thief for CrossbeamThief {
     fn steal(&mut self) -> Result<NonNull<Task>, Miss> {
         match self.0.steal() {
-            Steal::Success(task) => task.task().ok_or(Miss::Empty),
+            Steal::Success(address) => task(address).ok_or(Miss::Empty),
             Steal::Retry => Err(Miss::Lost),
             Steal::Empty => Err(Miss::Empty),
         }
     }
 }
 
-/// Code that runs for each kind of queue.
 pub trait Visitor {
     fn visit<O: Owner>(&mut self, name: &'static str);
 }

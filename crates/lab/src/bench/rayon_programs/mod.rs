@@ -5,29 +5,27 @@
 //! other packages: the folders `stock` and `tidegate` below [`table::SOURCES`] each hold a manifest
 //! and a lock file. Its runs then alternate between stock, Tidegate, and Tidegate sharing the
 //! machine, each as one copy and as two copies at the same time ([`run`]). A driver exercises each
-//! library. [`measure`] runs the copies in a separate process, [`answer`] compares their output,
+//! library. [`measure`] runs the copies in a separate process, [`run`] compares their output,
 //! and [`row`] reports the results.
 //!
 //! The bench takes a long time. Its first run needs access to the registry. Its figures depend on
 //! the machine's other load. It fails only if answers differ or a program cannot be run.
 
-mod answer;
 pub mod measure;
 mod row;
 mod run;
 mod table;
 
-use std::env;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{env, thread};
 
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{print_json, to_json, to_stdout};
 
 use crate::bench::RayonProgramsArguments;
 use crate::cargo;
-use crate::engine::{Cell, Session};
+use crate::engine::{Cell, Interval, Session};
 pub use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
 use table::{PROGRAMS, Program};
@@ -98,7 +96,6 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     Ok(PROGRAMS.iter().filter(is_chosen).collect())
 }
 
-/// Returns the number of threads that each program gets.
 pub fn threads() -> Result<usize, Failure> {
     let Some(text) = env::var_os(THREADS) else {
         return Ok(thread::available_parallelism().map_or(1, NonZero::get));
@@ -154,7 +151,6 @@ impl Ready {
         combinations().map(cell).collect()
     }
 
-    /// Returns the rows that report the runs of the program's cells.
     fn rows(&self, runs: Vec<Vec<Run>>, threads: usize) -> Vec<Row> {
         let mut first = runs.iter().flatten().flat_map(|run| run.answers.first());
         let expected = first.next().cloned();
@@ -168,7 +164,7 @@ impl Ready {
                 runtime,
                 threads,
                 different: different.cloned(),
-                ratios: None,
+                ratios: [Interval::exact(f64::NAN); 2],
                 runs,
             }
         };

@@ -5,7 +5,7 @@ use tidegate_cli_support::output::{JsonField, Table, Value};
 
 use super::measure::Usage;
 use super::run::{Run, Runtime};
-use crate::engine::{SLOWER, Sample, Speedup};
+use crate::engine::{Interval, SLOWER, Sample, is_slower, speedup};
 
 /// The samples of one program on one runtime, with a given number of copies.
 pub struct Row {
@@ -19,8 +19,8 @@ pub struct Row {
     pub runs: Vec<Run>,
     /// An answer that differs from the first answer on stock; `None` if all are equal.
     pub different: Option<String>,
-    /// Stock's wall time and CPU time divided by this runtime's; `None` for stock.
-    pub ratios: Option<[Speedup; 2]>,
+    /// Stock's wall time and CPU time divided by this runtime's; NaN for stock.
+    pub ratios: [Interval; 2],
 }
 
 const TIMES: [fn(&Usage) -> f64; 2] = [|usage| usage.wall_seconds, |usage| usage.cpu_seconds];
@@ -35,8 +35,7 @@ impl Row {
     }
 
     fn is_slower(&self) -> bool {
-        let mut ratios = self.ratios.iter().flatten();
-        ratios.any(Speedup::is_slower)
+        self.ratios.iter().any(is_slower)
     }
 
     /// Whether every copy's answer equals that of the first run on stock.
@@ -48,18 +47,6 @@ impl Row {
         self.sample(TIMES[at]).median()
     }
 
-    /// Returns a ratio and the ends of its interval, as far as they are known.
-    fn ratio(&self, at: usize) -> [Option<f64>; 3] {
-        let ratio = self.ratios.map(|ratios| ratios[at]);
-        let ends = ratio.and_then(|ratio| ratio.interval);
-        [
-            ratio.map(|ratio| ratio.value),
-            ends.map(|[low, _]| low),
-            ends.map(|[_, high]| high),
-        ]
-    }
-
-    /// The fields of the JSON object.
     pub const FIELDS: &[JsonField<Self>] = json_fields! { row:
         program "" = row.program;
         package "with its version" = row.package;
@@ -70,28 +57,26 @@ impl Row {
         wall_seconds "until the last copy has ended" = row.time(0);
         cpu_seconds "of all copies" = row.time(1);
         peak_rss_bytes "the largest peak of a single process" = row.peak();
-        wall_ratio "null for `stock`, like the ratio of CPU times and their intervals" = row.ratio(0)[0];
-        wall_low "null for fewer than 6 samples, like other ends of intervals" = row.ratio(0)[1];
-        wall_high "" = row.ratio(0)[2];
-        cpu_ratio "" = row.ratio(1)[0];
-        cpu_low "" = row.ratio(1)[1];
-        cpu_high "" = row.ratio(1)[2];
+        wall_ratio "null for `stock`, like the ratio of CPU times and their intervals" = row.ratios[0].value;
+        wall_low "null for fewer than 6 samples, like other ends of intervals" = row.ratios[0].low;
+        wall_high "" = row.ratios[0].high;
+        cpu_ratio "" = row.ratios[1].value;
+        cpu_low "" = row.ratios[1].low;
+        cpu_high "" = row.ratios[1].high;
         slower "whether the row is marked `slow`" = row.is_slower();
         equal "whether all copies printed the same as the first run on `stock`" = row.is_equal();
     };
 
     fn cells(&self) -> Vec<Value> {
         let times = [0, 1].map(|at| Value::Seconds(self.time(at)));
-        let ratios = [0, 1].map(|at| {
-            let figures = self.ratio(at);
-            figures.map(|figure| Value::known(figure, Value::Ratio))
+        let [wall, cpu] = self.ratios.map(|Interval { value, low, high }| {
+            [value, low, high].map(|figure| Value::known(Some(figure), Value::Ratio))
         });
         let mark = match (self.is_equal(), self.is_slower()) {
             (false, _) => "DIFFERS",
             (true, true) => "slow",
             (true, false) => "",
         };
-        let [wall, cpu] = ratios;
         let mut cells = vec![
             self.program.into(),
             self.copies.into(),
@@ -113,11 +98,10 @@ pub fn compare(rows: &mut [Row]) {
         return;
     };
     for other in others {
-        other.ratios = Some(TIMES.map(|of| Speedup::over(&other.sample(of), &stock.sample(of))));
+        other.ratios = TIMES.map(|of| speedup(&other.sample(of), &stock.sample(of)));
     }
 }
 
-/// Columns of the table, with the most important ones first.
 const COLUMNS: [&str; 14] = [
     "program",
     "copies",
@@ -141,7 +125,6 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Explains the columns of the table.
 pub fn legend() -> String {
     format!(
         "\
@@ -158,7 +141,7 @@ wall: until the last copy has ended; CPU: of all copies; memory: the largest pea
 mod tests {
     use std::collections::BTreeSet;
 
-    use serde_json::{Value as Json, json};
+    use serde_json::json;
     use tidegate_cli_support::output::to_json;
 
     use super::*;
@@ -179,7 +162,7 @@ mod tests {
                 threads: 2,
                 runs: vec![Run { usage, answers }; 6],
                 different: None,
-                ratios: None,
+                ratios: [Interval::exact(f64::NAN); 2],
             }
         };
         let mut rows: Vec<Row> = Runtime::ALL.into_iter().zip(walls).map(row).collect();
@@ -201,21 +184,14 @@ mod tests {
 
     #[test]
     fn another_answer_is_marked_first() {
-        let mut rows = rows([1.0, 1.0, 2.0]);
+        let mut rows = rows([1.0, 0.5, 2.0]);
         rows[2].different = Some("b".to_owned());
         assert!(table(&rows).text(true).contains("DIFFERS"));
-        assert_eq!(to_json(Row::FIELDS, &rows[2])["equal"], false);
-    }
-
-    #[test]
-    fn stock_has_no_ratios() {
-        let rows = rows([1.0, 0.5, 2.0]);
-        assert_eq!(to_json(Row::FIELDS, &rows[0])["wall_ratio"], Json::Null);
         let row = to_json(Row::FIELDS, &rows[2]);
+        let found = ["wall_ratio", "cpu_ratio", "slower", "equal"].map(|field| &row[field]);
         assert_eq!(
-            (&row["wall_ratio"], &row["cpu_ratio"]),
-            (&json!(0.5), &json!(1.0))
+            found,
+            [&json!(0.5), &json!(1.0), &json!(true), &json!(false)]
         );
-        assert_eq!(row["slower"], true);
     }
 }

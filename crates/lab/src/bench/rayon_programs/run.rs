@@ -1,16 +1,15 @@
 //! Runs a program that has been built with each rayon-core.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::fs;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use serde::{Deserialize, Serialize};
 use tidegate_cli_support::failure::Failure;
 
-use super::answer::{comparable, digest};
 use super::at;
 use super::measure::{Request, Usage};
 use super::table::{Program, SOURCES, Source};
@@ -22,22 +21,17 @@ const SECONDS: u64 = 10 * 60;
 /// The folders below [`SOURCES`] with the manifests for the published rayon-core and for Tidegate's.
 pub const SIDES: [&str; 2] = ["stock", "tidegate"];
 
-/// The environment variable that sets rayon's number of threads.
 pub const THREADS: &str = "RAYON_NUM_THREADS";
 
-/// The environment variable that makes a program share the machine.
 const SHARE: &str = "TIDEGATE_SHARE";
 
 /// Environment variables that the bench sets itself: all runtimes get the same number of threads,
 /// but not all share the machine.
 pub const DECIDED_HERE: [&str; 2] = [SHARE, "TIDEGATE_WORKERS"];
 
-/// The runtime that a sample is taken on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {
-    /// The published rayon-core.
     Stock,
-    /// Tidegate's rayon-core, with its defaults.
     Tidegate,
     /// Tidegate's rayon-core, sharing the machine with other jobs.
     Sharing,
@@ -47,7 +41,6 @@ impl Runtime {
     /// Every runtime. The first one is the baseline.
     pub const ALL: [Runtime; 3] = [Runtime::Stock, Runtime::Tidegate, Runtime::Sharing];
 
-    /// Returns the name that reports show.
     pub fn name(self) -> &'static str {
         match self {
             Runtime::Stock => "stock",
@@ -57,7 +50,6 @@ impl Runtime {
     }
 }
 
-/// The measurements of one sample.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Run {
     pub usage: Usage,
@@ -168,8 +160,10 @@ impl Runner {
     /// Keeps the answer in the file `printed` for later inspection, and returns its digest.
     fn keep(&self, printed: &Path) -> Result<String, Failure> {
         let printed = fs::read(printed).map_err(|error| at(printed, &error))?;
-        let answer = comparable(&String::from_utf8_lossy(&printed), self.program.answer);
-        let digest = digest(answer.as_bytes());
+        let answer = (self.program.answer).comparable(&String::from_utf8_lossy(&printed));
+        let mut hasher = DefaultHasher::new();
+        hasher.write(answer.as_bytes());
+        let digest = format!("{:016x}", hasher.finish());
         let kept = self.answer(&digest);
         fs::create_dir_all(self.answers())
             .and_then(|()| fs::write(&kept, answer))
@@ -177,7 +171,6 @@ impl Runner {
         Ok(digest)
     }
 
-    /// Returns the path of a kept answer.
     pub fn answer(&self, digest: &str) -> PathBuf {
         self.answers().join(format!("{digest}.txt"))
     }

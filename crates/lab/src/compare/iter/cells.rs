@@ -1,7 +1,7 @@
 //! Cells of the table. Each compares a call on a stock runtime with the same call on Tidegate.
 
 use super::lanes::Call;
-use crate::engine::{SLOWER, Speedup};
+use crate::engine::{Interval, SLOWER, is_slower, speedup};
 use tidegate_cli_support::compare::row::Row;
 use tidegate_cli_support::json_fields;
 use tidegate_cli_support::output::{JsonField, Table, Value};
@@ -15,7 +15,7 @@ pub struct Cell {
     stock: f64,
     tidegate: f64,
     /// Stock's time divided by Tidegate's, so Tidegate is faster if this is above 1.
-    ratio: Speedup,
+    ratio: Interval,
 }
 
 impl Cell {
@@ -28,7 +28,7 @@ impl Cell {
             workers: call.sides.workers,
             stock: stock.median(),
             tidegate: tidegate.median(),
-            ratio: Speedup::over(tidegate, stock),
+            ratio: speedup(tidegate, stock),
         }
     }
 
@@ -43,7 +43,6 @@ impl Cell {
         calls.iter().zip(rows.chunks(2)).map(cell).collect()
     }
 
-    /// The fields of the JSON object.
     pub const FIELDS: &[JsonField<Self>] = json_fields! { cell:
         chain "" = cell.chain;
         items "" = cell.items;
@@ -52,30 +51,29 @@ impl Cell {
         stock_ns "" = cell.stock;
         tidegate_ns "" = cell.tidegate;
         ratio "" = cell.ratio.value;
-        ratio_low "null for fewer than 6 samples" = cell.ratio.interval.map(|[low, _]| low);
-        ratio_high "" = cell.ratio.interval.map(|[_, high]| high);
-        slower "whether the row is marked `slow`" = cell.ratio.is_slower();
+        ratio_low "null for fewer than 6 samples" = cell.ratio.low;
+        ratio_high "" = cell.ratio.high;
+        slower "whether the row is marked `slow`" = is_slower(&cell.ratio);
     };
 
     fn row(&self) -> [Value; COLUMNS.len()] {
-        let Speedup { value, interval } = self.ratio;
-        let end = |end: fn([f64; 2]) -> f64| Value::known(interval.map(end), Value::Ratio);
+        let Interval { value, low, high } = self.ratio;
+        let [low, high] = [low, high].map(|end| Value::known(Some(end), Value::Ratio));
         [
             self.chain.as_str().into(),
             self.items.into(),
             self.place.as_str().into(),
             self.workers.into(),
             Value::Ratio(value),
-            end(|[low, _]| low),
-            end(|[_, high]| high),
-            if self.ratio.is_slower() { "slow" } else { "" }.into(),
+            low,
+            high,
+            if is_slower(&self.ratio) { "slow" } else { "" }.into(),
             Value::Seconds(self.stock / 1e9),
             Value::Seconds(self.tidegate / 1e9),
         ]
     }
 }
 
-/// Columns of the table, with the most important ones first.
 const COLUMNS: [&str; 10] = [
     "chain", "items", "place", "workers", "ratio", "low", "high", "mark", "stock", "tidegate",
 ];
@@ -98,7 +96,6 @@ pub fn table(cells: &[Cell]) -> Table {
     table
 }
 
-/// Explains the columns of the table.
 pub fn legend() -> String {
     format!(
         "\
@@ -126,10 +123,7 @@ mod tests {
             workers: 2,
             stock: nanos,
             tidegate: nanos,
-            ratio: Speedup {
-                value,
-                interval: Some([low, high]),
-            },
+            ratio: Interval { value, low, high },
         }
     }
 

@@ -9,7 +9,6 @@ use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::show_bytes;
 
-/// The number of nested scopes.
 const LEVELS: u64 = 10_000;
 /// The number of nested scopes with `--size tiny`.
 const TINY_LEVELS: u64 = 100;

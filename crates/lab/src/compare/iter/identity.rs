@@ -31,7 +31,6 @@ pub enum Library {
 #[derive(Deserialize, Clone)]
 pub struct Chain {
     pub name: String,
-    /// The library of the chain's iterators.
     pub library: Library,
     /// The numbers of items on which the chain is measured.
     pub sizes: Vec<u64>,
@@ -81,36 +80,5 @@ impl Identity {
             }
             (Library::Orx, false) => format!("{orx} on its own pool, {compiler}"),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn identity(tidegate: Option<&str>) -> Identity {
-        let greeting = json!({
-            "program": "iter", "rayon": "1.2", "orx": "4.1", "rayon_core": "1.3",
-            "source": "the registry", "tidegate": tidegate, "compiler": "rustc 1", "chains":
-            [{ "name": "zip", "library": "rayon", "sizes": [10, 20], "places": ["inside"] }],
-        });
-        serde_json::from_value(greeting).unwrap()
-    }
-
-    /// Stock rayon must be rejected as Tidegate's side, and vice versa.
-    #[test]
-    fn each_side_must_identify_itself() {
-        let [stock, ours] = [None, Some("1.3")].map(identity);
-        assert!(stock.check(false).is_ok() && ours.check(true).is_ok());
-        let told = ours.check(false).unwrap_err().to_string();
-        assert!(told.contains("which is Tidegate"), "{told}");
-        let told = stock.check(true).unwrap_err().to_string();
-        assert!(told.contains("which is not Tidegate"), "{told}");
-        assert_eq!(
-            stock.version(Library::Rayon),
-            "1.2 on rayon-core 1.3 from the registry, rustc 1"
-        );
-        assert_eq!(stock.version(Library::Orx), "4.1 on its own pool, rustc 1");
     }
 }

@@ -9,18 +9,15 @@ use super::identity::Library;
 use super::program;
 use super::sides::Sides;
 use crate::compare::fact::Fact;
-use crate::compare::idle::{IDLE, REST, TINY_IDLE, unknown};
-use tidegate_cli_support::compare::Setting;
+use crate::compare::idle::{REST, unknown};
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::row::Row;
 use tidegate_cli_support::failure::Failure;
 
 /// A chain that is called from one place on a given number of items.
 pub struct Call<'a> {
-    /// The programs that make the call.
     pub sides: &'a Sides,
     pub chain: String,
-    /// The library of the chain's iterators.
     pub library: Library,
     pub items: u64,
     /// Where the chain is called from, as the programs spell it.
@@ -77,19 +74,11 @@ fn lanes<'a>(
 
 /// Measures programs that are idle after they have worked.
 pub struct Idle<'a> {
-    sides: &'a Sides,
-    length: Duration,
+    pub sides: &'a Sides,
+    pub length: Duration,
 }
 
 impl<'a> Idle<'a> {
-    /// Measures the programs for as long as `compare idle` measures idle pools.
-    pub fn new(sides: &'a Sides, setting: &Setting) -> Self {
-        Self {
-            sides,
-            length: setting.sized(TINY_IDLE, IDLE),
-        }
-    }
-
     /// Returns Tidegate's lane and stock rayon's.
     pub fn lanes(&self) -> [Lane<'a>; 2] {
         let request = json!({ "do": "idle", "millis": self.length.as_millis() as u64 });

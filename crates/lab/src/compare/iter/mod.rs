@@ -39,11 +39,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::fact::Fact;
+use super::idle::{IDLE, TINY_IDLE};
 use crate::engine::Session;
 use tidegate_cli_support::arguments::Size;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::row::{Conclusion, Outcome};
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Table, to_json};
 
@@ -63,7 +63,6 @@ const TINY_LENGTH: Duration = Duration::from_micros(100);
 /// The maximum number of items unless `--size paper` is given.
 const SMALL_ITEMS: u64 = 1_000_000;
 
-/// The default number of workers.
 const WORKERS: usize = 2;
 
 /// The result: a cell for each call, and further facts.
@@ -112,7 +111,8 @@ pub fn compare(
     let mut facts = Vec::new();
     if libraries.contains(&Library::Rayon) {
         for sides in &sides {
-            let idle = Idle::new(sides, setting);
+            let length = setting.sized(TINY_IDLE, IDLE);
+            let idle = Idle { sides, length };
             let rested = super::rows(session, idle.lanes().into(), 1)?;
             facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
         }
@@ -187,23 +187,4 @@ fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call
         }
     }
     calls
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_chain_error_lists_known_ones() {
-        let known = ["zip", "rev"].map(|name| Chain {
-            name: name.into(),
-            library: Library::Rayon,
-            sizes: Vec::new(),
-            places: Vec::new(),
-        });
-        assert_eq!(chosen(&known, &[]).unwrap().len(), 2);
-        assert_eq!(chosen(&known, &["rev".into()]).unwrap()[0].name, "rev");
-        let told = chosen(&known, &["map".into()]).err().unwrap().to_string();
-        assert_eq!(told, "unknown chain \"map\": expected zip, rev");
-    }
 }

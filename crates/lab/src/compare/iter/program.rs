@@ -12,7 +12,6 @@ use crate::talk::Talk;
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::usage::Usage;
 
-/// A running program.
 pub struct Program {
     /// What the program stated about itself in its greeting.
     pub identity: Identity,
@@ -34,7 +33,6 @@ impl Program {
         Ok(Self { identity, talk })
     }
 
-    /// Sends a request and waits for its answer.
     pub fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
         self.talk.say(request);
         let answer = self.talk.hear(&request.to_string())?;
@@ -47,7 +45,6 @@ impl Program {
     }
 }
 
-/// Returns the CPU time and wake-ups that an answer reports.
 pub fn usage(answer: &Value) -> Usage {
     Usage {
         cpu: answer["cpu_nanos"].as_u64().map(Duration::from_nanos),

@@ -10,7 +10,6 @@ use super::program::Program;
 use crate::cargo;
 use tidegate_cli_support::failure::Failure;
 
-/// The folder with the programs' packages.
 const SOURCES: &str = "benches/iter";
 
 /// The name of orx-parallel's own pool in rows.
@@ -51,7 +50,6 @@ impl Built {
 }
 
 pub struct Sides {
-    /// The number of workers in each pool.
     pub workers: usize,
     stock: RefCell<Program>,
     tidegate: RefCell<Program>,
@@ -68,7 +66,6 @@ impl Sides {
         [(Tidegate::NAME, &self.tidegate), (stock, &self.stock)]
     }
 
-    /// Returns the chains that the programs can measure.
     pub fn chains(&self) -> Vec<Chain> {
         self.stock.borrow().identity.chains.clone()
     }

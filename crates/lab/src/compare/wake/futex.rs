@@ -13,7 +13,6 @@ const CASE: &str = "wake of a bare futex";
 /// The name in the `runtime` column.
 const FUTEX: &str = "futex";
 
-/// Returns the futex lane.
 #[cfg(target_os = "linux")]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     use super::{Measurement, PAUSE, compute};

@@ -21,12 +21,11 @@ use tidegate_workloads::{Chili, Runtime, Threads, Tidegate};
 mod futex;
 
 use crate::engine::Session;
-use tidegate_cli_support::compare::Rival;
-use tidegate_cli_support::compare::Setting;
 use tidegate_cli_support::compare::lane::{Lane, Measurement};
 use tidegate_cli_support::compare::race::{self, Race};
 use tidegate_cli_support::compare::row::{Outcome, Row};
 use tidegate_cli_support::compare::time::{compute, nanos_between};
+use tidegate_cli_support::compare::{Rival, Setting};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::show_ratio;
 
@@ -70,7 +69,6 @@ fn beside_the_first(rows: &[Row]) -> Vec<String> {
     others.iter().filter_map(related).collect()
 }
 
-/// Where and how the thread forks.
 #[derive(Clone, Copy)]
 enum Place {
     Inside,

@@ -83,7 +83,6 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// Adds the results on this machine.
 fn add_here(page: &mut Page, mut results: Results<'_, Observed>) {
     let processors = plans::processors();
     page.made.extend([

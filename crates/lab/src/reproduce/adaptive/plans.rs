@@ -246,7 +246,6 @@ pub fn lists(paper: &Paper, results: &mut Results<'_, Observed>) {
     results.list("sweep", items);
 }
 
-/// Describes the simulated runs.
 pub fn made(session: &Session) -> Vec<Setting> {
     let runs = runs(session);
     let (mut works, tree) = works(session.size().into(), |program| program.slower);

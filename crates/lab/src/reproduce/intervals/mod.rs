@@ -25,7 +25,6 @@ const PAPER: &str = concat!(
     include_str!("../../../papers/intervals/queues.toml"),
 );
 
-/// The maximum number of simulated runs, each with a different seed.
 const SIMULATED_RUNS: u64 = 5;
 
 /// The maximum number of runs on this machine. The thesis takes the mean of the best three of ten;
@@ -60,8 +59,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
             Setting::new("simulated machine", machine),
             Setting::new("memory cost", results.told("memory cost")),
         ]);
-        page.findings.extend(results.findings("simulated"));
-        page.sections.extend(results.sections("simulated"));
+        results.add(&mut page, "simulated");
     }
     if let Some(batch) = pools {
         let mut results = Results::new(&paper, batch.measure(session)?, ON_POOLS, size);
@@ -86,8 +84,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
             Setting::new("runs on this machine", real_runs),
             Setting::new("this machine", caches),
         ]);
-        page.findings.extend(results.findings("here"));
-        page.sections.extend(results.sections("here"));
+        results.add(&mut page, "here");
     }
     page.made
         .push(Setting::new("not judged", paper.told("not judged")));

@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Arc;
 
 use tidegate::machine::{CacheKind, Machine, Topology};
-use tidegate::policy::{Choose, PlaceBy, SharePolicy};
+use tidegate::policy::{Choose, PlaceBy};
 use tidegate::{Builder, Pool};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::options;
@@ -13,6 +13,7 @@ use tidegate_workloads::Tidegate;
 use tidegate_workloads::locality::Locality;
 
 use crate::arguments::Size;
+use crate::bench::programs;
 pub use crate::bench::subject::Ran;
 use crate::bench::subject::Subject;
 use crate::engine::Cell;
@@ -51,12 +52,10 @@ struct Contender {
 
 impl Contender {
     fn new(short: &str, full: &str, pool: Builder) -> Result<Self, Failure> {
-        let pool = pool.share(SharePolicy::Off).build();
-        let pool = pool.map_err(|error| Failure::Impossible(error.to_string()))?;
         Ok(Self {
             short: short.to_owned(),
             full: full.to_owned(),
-            pool: Arc::new(Tidegate::new(pool)),
+            pool: Arc::new(Tidegate::new(programs::pool(pool)?)),
         })
     }
 }

@@ -115,7 +115,6 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// Adds the runs on this machine.
 fn add_here(page: &mut Page, results: &mut Results<'_, Observed>, programs: &Programs, sim: bool) {
     let Programs {
         processors,

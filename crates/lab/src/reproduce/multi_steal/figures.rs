@@ -99,7 +99,6 @@ fn steal(run: &Observed) -> f64 {
     run.stealing / all(run)
 }
 
-/// The fraction of the workers' time spent resting.
 fn idle(run: &Observed) -> f64 {
     run.asleep / all(run)
 }

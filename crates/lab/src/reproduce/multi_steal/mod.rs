@@ -84,8 +84,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
                 show_nanos(UNWIND as f64),
             ),
         ]);
-        page.findings = results.findings("sim");
-        page.sections = results.sections("sim");
+        results.add(&mut page, "sim");
         states::add(&mut page, &paper, states.measure(session)?, session.size());
     }
     if let Some((programs, overhead)) = here {
@@ -96,10 +95,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
             results.cannot.push("one processor");
         }
         page.made.push(Setting::new("processors here", processors));
-        page.findings.extend(results.findings("here"));
-        page.findings.extend(overhead.findings("one worker"));
-        page.sections.extend(results.sections("here"));
-        page.sections.extend(overhead.sections("one worker"));
+        results.add(&mut page, "here");
+        overhead.add(&mut page, "one worker");
     }
     Ok(page)
 }
@@ -203,7 +200,6 @@ fn results<'a>(
     results
 }
 
-/// Returns an item of a list of programs.
 fn item(work: &str, other: &str) -> Value {
     let id = work.to_lowercase().replace(' ', "-");
     paper::item([("work", work), ("id", &id), ("other", other)])

@@ -11,7 +11,6 @@ use crate::reproduce::simulated::Workload;
 /// printed. Here, a thief sleeps after it has looked at all other workers once.
 const IDLE: &str = "linear:min=100us,step=0ns,max=100us";
 
-/// The trees of table 1.
 pub const TREES: [&str; 2] = ["T3", "BOTS-tiny"];
 
 const OF_TREES: [&str; 3] = ["bottommost", "fixed 20", "dynamic"];
@@ -168,16 +167,4 @@ pub fn on_one_worker(size: Size) -> [Workload; 2] {
         work(size, "fib 30", "fib", ["n=16", "n=30", "n=30"]),
         work(size, "UTS A", "uts", [tiny, full, full]),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strategies_take_what_their_names_say() {
-        assert_eq!(amount("bottommost").take(40), 1);
-        assert_eq!(amount("dynamic").take(40), 20);
-        assert_eq!(amount("fixed 16"), StealAmount::Fixed(16));
-    }
 }

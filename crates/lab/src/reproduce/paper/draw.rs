@@ -93,7 +93,6 @@ impl Paper {
 }
 
 impl<R> Results<'_, R> {
-    /// Draws the sections of a part.
     pub fn sections(&self, part: &str) -> Vec<page::Section> {
         let mut sections = vec![];
         self.measured.view(&self.lists, |view| {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use toml::{Table as Fields, Value};
 
 use super::measured::{Figure, Lists, Measured, View, fill};
-use super::page::Finding;
+use super::page::{Finding, Page};
 use super::units::show;
 use crate::arguments::Size;
 use crate::engine::{Claim, Interval, Refuted, Verdict};
@@ -65,7 +65,6 @@ struct Entry {
     refuted: Refuted,
     /// The name of the figure; the claim's, if this is left out.
     figure: Option<String>,
-    /// Values for the figure.
     #[serde(default)]
     with: Fields,
     unit: Option<String>,
@@ -76,7 +75,6 @@ struct Entry {
     size: Option<String>,
     /// The name of a circumstance in which the verdict cannot be told, or "always".
     cannot: Option<String>,
-    /// The explanation in this circumstance.
     why_not: Option<String>,
     /// A wider interval cannot tell.
     widest: Option<f64>,
@@ -103,7 +101,6 @@ pub struct Results<'a, R: 'static> {
     /// The paper's lists, and those that depend on the programs.
     pub lists: Lists,
     pub size: Size,
-    /// The circumstances that hold.
     pub cannot: Vec<&'static str>,
 }
 
@@ -115,14 +112,12 @@ impl Paper {
         paper
     }
 
-    /// Returns a list of numbers.
     pub fn numbers<'a>(&'a self, list: &'a str) -> impl Iterator<Item = u64> + 'a {
         let number = move |item: &Value| item.get(list).unwrap_or(item).as_integer();
         let numbers = self.lists[list].iter().map(number);
         numbers.map(|number| number.expect("a number") as u64)
     }
 
-    /// Returns a note.
     pub fn told(&self, note: &str) -> String {
         prose(&self.notes[note])
     }
@@ -164,7 +159,6 @@ fn list((name, items): (&String, &Value)) -> (String, Vec<Value>) {
     (name.clone(), items)
 }
 
-/// Gives a name to values.
 pub fn items_of(name: &str, values: impl IntoIterator<Item = impl Into<Value>>) -> Vec<Value> {
     let values = values.into_iter();
     values.map(|value| item([(name, value)])).collect()
@@ -180,7 +174,6 @@ pub fn item<'a>(values: impl IntoIterator<Item = (&'a str, impl Into<Value>)>) -
     )
 }
 
-/// Returns a text of each item.
 pub fn texts<'a>(items: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a str> {
     items
         .iter()
@@ -241,7 +234,12 @@ impl<'a, R> Results<'a, R> {
             .view(&self.lists, |view| self.text(text, view))
     }
 
-    /// Judges the claims of a part.
+    /// Adds the findings and sections of a part to a page.
+    pub fn add(&self, page: &mut Page, part: &str) {
+        page.findings.extend(self.findings(part));
+        page.sections.extend(self.sections(part));
+    }
+
     pub fn findings(&self, part: &str) -> Vec<Finding> {
         let mut findings = vec![];
         self.measured.view(&self.lists, |view| {

@@ -23,7 +23,6 @@ use tidegate_cli_support::failure::Failure;
 
 const PAPER: &str = include_str!("../../../papers/scaling.toml");
 
-/// The maximum number of runs.
 const RUNS: u64 = 3;
 
 /// The numbers of processors. Each is four times the previous one.

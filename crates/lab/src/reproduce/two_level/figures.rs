@@ -160,7 +160,6 @@ fn response(v: V<'_>, cell: &str) -> f64 {
     v.median(cell, |seen| seen.response)
 }
 
-/// The ratio of two such times.
 fn by(v: V<'_>, cell: &str, base: &str) -> f64 {
     v.ratio(cell, base, |seen| seen.response)
 }

@@ -57,8 +57,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
         let machines = setups::machines(&paper, size.into());
         results.list("machine", machines.to_vec());
         results.list("larger", machines[2..].to_vec());
-        page.findings = results.findings("sim");
-        page.sections = results.sections("sim");
+        results.add(&mut page, "sim");
     }
     if let Some(here) = here {
         here.add(&paper, &mut page, session)?;

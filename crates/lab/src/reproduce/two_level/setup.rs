@@ -41,12 +41,10 @@ pub enum Instances {
     At(Vec<f64>),
 }
 
-/// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// The mean time from the arrival of an instance to its end, in seconds.
     pub response: f64,
-    /// When the last instance ended, in seconds.
     pub end: f64,
     /// The time until the first instance had work for all processors, in seconds; `None` if that
     /// never happened.
@@ -61,7 +59,6 @@ pub struct Seen {
     /// The first instance's trimmed mean allotment; see
     /// [`tidegate_sim::JobOutcome::trimmed_allotment`].
     pub trimmed: f64,
-    /// The mean allotment of each instance.
     pub allotments: Vec<f64>,
     /// The time, in seconds, that another instance takes on a fixed number of processors, which is
     /// the first instance's average. `None` unless the setup is [`Instances::OneAndFixed`].

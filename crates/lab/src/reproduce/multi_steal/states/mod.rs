@@ -11,6 +11,9 @@
 mod machine;
 mod model;
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde::{Deserialize, Serialize};
 use tidegate_policy::{Nanos, StealAmount};
 use tidegate_workloads::Size;
@@ -78,7 +81,6 @@ impl Course {
     }
 }
 
-/// Returns the mean of a state over all steps.
 fn mean(rows: &[Row], state: usize) -> f64 {
     let column = column(state);
     rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64
@@ -105,12 +107,19 @@ fn model_rows(mut model: Model, steps: usize) -> Vec<Row> {
 }
 
 /// Returns the course of the model alone, without noise. It starts in the same way for all
-/// strategies: an eighth of the workers have 24 tasks each.
-fn model_alone(strategy: &str) -> Vec<Row> {
-    let mut fractions = vec![0.0; 97];
-    (fractions[0], fractions[24]) = (7.0 / 8.0, 1.0 / 8.0);
-    let amount = amount(strategy);
-    model_rows(Model { amount, fractions }, STEPS)
+/// strategies: an eighth of the workers have 24 tasks each. Many figures read it, so it is computed
+/// only once.
+fn model_alone(strategy: &str) -> Arc<[Row]> {
+    static COMPUTED: Mutex<BTreeMap<String, Arc<[Row]>>> = Mutex::new(BTreeMap::new());
+    let compute = || {
+        let mut fractions = vec![0.0; 97];
+        (fractions[0], fractions[24]) = (7.0 / 8.0, 1.0 / 8.0);
+        let amount = amount(strategy);
+        model_rows(Model { amount, fractions }, STEPS).into()
+    };
+    let mut computed = COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let rows = computed.entry(strategy.to_owned()).or_insert_with(compute);
+    rows.clone()
 }
 
 /// Returns the runs of each strategy. All strategies use the same seeds.

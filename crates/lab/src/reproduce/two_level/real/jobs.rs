@@ -12,7 +12,6 @@ use crate::bench::crew::{Estimates, Spec};
 use crate::reproduce::real::Processes;
 use tidegate_cli_support::failure::Failure;
 
-/// Jobs that run together.
 pub struct Jobs {
     pub name: String,
     /// Everything that the jobs' runs depend on, as a string.
@@ -30,14 +29,12 @@ enum Late {
     Settled,
 }
 
-/// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Ran {
     /// The time from start to end of each job, in seconds.
     pub seconds: Vec<f64>,
     /// How much later the last job started than the others, in seconds.
     pub later: f64,
-    /// The processor time of the first job, in seconds.
     pub cpu: f64,
 }
 

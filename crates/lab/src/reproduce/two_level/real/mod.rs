@@ -2,9 +2,8 @@
 
 mod jobs;
 
-use crate::engine::Cell;
-use crate::engine::Session;
 use crate::engine::ratios::{farthest, greatest};
+use crate::engine::{Cell, Session};
 use crate::reproduce::measured::{Batch, Figure, View};
 use crate::reproduce::page::{Page, Setting};
 use crate::reproduce::paper::{Paper, Results};
