@@ -25,6 +25,13 @@ impl From<Kind> for ThreadPoolBuildError {
     }
 }
 
+impl ThreadPoolBuildError {
+    /// Whether the system has no threads.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(&self.kind, Kind::Thread(error) if error.kind() == io::ErrorKind::Unsupported)
+    }
+}
+
 impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {

@@ -44,10 +44,14 @@ pub(crate) fn make_global(
 }
 
 /// Builds the global pool with the default configuration. If some threads cannot be started, the
-/// pool has fewer threads.
+/// pool has fewer threads. On a system without threads, such as WebAssembly, its only thread is the
+/// calling one.
 fn by_default() -> ThreadPool {
-    match ThreadPoolBuilder::new().build_forgiving() {
-        Ok(pool) => pool,
-        Err(error) => panic!("the global thread pool cannot be made: {error}"),
-    }
+    let pool = match ThreadPoolBuilder::new().build_forgiving() {
+        Err(error) if error.is_unsupported() => {
+            ThreadPoolBuilder::new().use_current_thread().build()
+        }
+        pool => pool,
+    };
+    pool.unwrap_or_else(|error| panic!("the global thread pool cannot be made: {error}"))
 }

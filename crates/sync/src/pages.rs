@@ -3,12 +3,23 @@
 //! An allocator guarantees this only for the first large blocks. For later blocks, it reuses freed
 //! memory, which it must clear first, and that touches every page.
 
-use memmap2::MmapMut;
-use std::alloc::{Layout, handle_alloc_error};
+use std::alloc::Layout;
+
+#[cfg(not(target_family = "wasm"))]
+type Map = memmap2::MmapMut;
+
+/// WebAssembly maps nothing. Its memory is zero when it grows, and no page of it is ever untouched.
+#[cfg(target_family = "wasm")]
+type Map = Vec<Page>;
+
+#[cfg(target_family = "wasm")]
+#[derive(Clone, Debug)]
+#[repr(align(4096))]
+struct Page(#[expect(dead_code, reason = "only its address is used")] [u8; 4096]);
 
 /// A mapping of whole pages, initially zeroed.
 #[derive(Debug)]
-pub struct Pages(MmapMut);
+pub struct Pages(Map);
 
 impl Pages {
     /// Maps the pages that `layout` needs. Pages are aligned more strictly than any layout in use.
@@ -20,8 +31,11 @@ impl Pages {
     #[must_use]
     pub fn zeroed(layout: Layout) -> Self {
         assert!(layout.size() > 0, "there is nothing to map");
-        let Ok(map) = MmapMut::map_anon(layout.size()) else {
-            handle_alloc_error(layout);
+        #[cfg(target_family = "wasm")]
+        let map = vec![Page([0; 4096]); layout.size().div_ceil(4096)];
+        #[cfg(not(target_family = "wasm"))]
+        let Ok(map) = Map::map_anon(layout.size()) else {
+            std::alloc::handle_alloc_error(layout);
         };
         // With huge pages, writing the first task would also allocate the memory next to it. If the
         // call fails, the system has no huge pages, so there is nothing to prevent.
@@ -32,7 +46,7 @@ impl Pages {
 
     /// Returns the address of the first byte.
     pub fn start(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr()
+        self.0.as_mut_ptr().cast()
     }
 
     /// Returns the memory to the system but keeps the addresses. Afterwards, each byte is zero or

@@ -11,6 +11,10 @@ use std::process::{Command, Output, Stdio};
 /// reported as unknown.
 const CHILD: &str = "TESTKIT_CHILD";
 
+/// The variable that names the emulator that runs programs of another processor. Unset, programs run
+/// by themselves.
+const RUNNER: &str = "TESTKIT_RUNNER";
+
 /// Whether this process is a child.
 pub fn is_child() -> bool {
     env::var_os(CHILD).is_some()
@@ -19,7 +23,7 @@ pub fn is_child() -> bool {
 /// Runs the test `name` of this program in a separate process, with these variables and no other
 /// variables of Tidegate and rayon.
 pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
-    output(Command::new(this()), name, variables)
+    output(this(), name, variables)
 }
 
 /// Like `child`, for a test that hangs. Returns the first line of its standard error that contains
@@ -28,7 +32,7 @@ pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
 /// # Panics
 /// Panics if the child ends without such a line.
 pub fn child_until(name: &str, variables: &[(&str, &str)], part: &str) -> String {
-    let mut command = Command::new(this());
+    let mut command = this();
     prepare(&mut command, name, variables);
     let mut child = command
         .stdout(Stdio::null())
@@ -52,12 +56,23 @@ pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Outp
     // The shell sets the limit, which includes the child's own size.
     let script = format!("ulimit -v {} && exec \"$0\" \"$@\"", mebibytes << 10);
     let mut command = Command::new("sh");
-    command.args(["-c", &script]).arg(this());
+    let this = this();
+    command.args(["-c", &script]);
+    command.arg(this.get_program()).args(this.get_args());
     output(command, name, variables)
 }
 
-fn this() -> PathBuf {
-    env::current_exe().expect("this program")
+/// Returns a command that runs this program.
+pub fn this() -> Command {
+    let this = env::current_exe().expect("this program");
+    match env::var_os(RUNNER) {
+        None => Command::new(this),
+        Some(runner) => {
+            let mut command = Command::new(runner);
+            command.arg(this);
+            command
+        }
+    }
 }
 
 /// Returns the output of a child. Panics if the program has no test of this name: the child would

@@ -11,6 +11,6 @@ mod waits;
 
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 pub use children::limited;
-pub use children::{child, child_until, is_alone, is_child, on_path, succeeds};
+pub use children::{child, child_until, is_alone, is_child, on_path, succeeds, this};
 pub use soaks::{scale, seeds, soak};
 pub use waits::{PATIENCE, eventually, until, watched};

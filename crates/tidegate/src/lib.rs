@@ -163,16 +163,18 @@
 //!
 //! # Platforms
 //!
-//! The crate needs the standard library and an operating system with threads. Only the crate that
-//! makes the scheduling decisions, [`tidegate_policy`], is `no_std`; it needs `alloc`.
+//! The crate needs the standard library. Only the crate that makes the scheduling decisions,
+//! [`tidegate_policy`], is `no_std`; it needs `alloc`.
 //!
-//! * **Linux.** Tested on x86-64. For aarch64, the crate is type-checked but was never run.
-//! * **macOS and Windows.** Type-checked but never run. Each fork executes memory fences that Linux
-//!   makes unnecessary, pools don't share the machine with other programs, and [`Builder::bind`]
-//!   has no effect.
+//! * **Linux.** Tested on x86-64, and on aarch64 in an emulator.
+//! * **Windows and macOS.** Tested in Wine; for macOS, programs are only linked. Each fork executes
+//!   memory fences that Linux makes unnecessary, pools don't share the machine with other programs,
+//!   and [`Builder::bind`] has no effect.
 //! * **32-bit Linux.** Type-checked for x86 but never run.
-//! * **WebAssembly.** Not supported: the crate type-checks for `wasm32-unknown-unknown`, so that a
-//!   program can depend on it, but that target lacks the threads and the clock that a pool needs.
+//! * **WebAssembly.** `wasm32-wasip1-threads` has threads. On `wasm32-unknown-unknown`, which has
+//!   none, the calling thread runs all tasks: calls return as usual, and a task whose handle nobody
+//!   joins runs when some call enters the pool, or never. Clocks stand still there, so deadlines
+//!   never pass.
 //!
 //! # Features
 //!

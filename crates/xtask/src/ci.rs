@@ -12,7 +12,7 @@ use crate::command::{Cmd, NIGHT, has_toolchain, in_turn, rustup};
 use crate::step::{Outcome, Skipped, Tally};
 use crate::suites::{self, Kind};
 use crate::workspace::{WORKSPACE, folder, is_published, scratch};
-use crate::{beside, build_time, costs, house, mutants, rayon};
+use crate::{beside, build_time, costs, foreign, house, mutants, rayon};
 
 /// How long a check takes once everything is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +64,7 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "costs", Table(costs::run)),
     Step(Minutes, "package", One(package)),
     Step(Minutes, "semver", One(semver)),
+    Step(Hours, "run other targets", Table(foreign::run)),
     Step(Hours, "fan on slurm", Table(|tally| suites::run(tally, Kind::Soak, Some("fan-slurm"), false, None))),
     Step(Hours, "rayon", Table(rayon::run)),
     Step(Hours, "clippy loom", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib --tests \

@@ -44,9 +44,11 @@ impl Cmd {
     }
 
     /// Returns the command `cargo` with the arguments and variables (`NAME=VALUE`) in `line`, which
-    /// are separated by spaces. `{target}` stands for the target folder.
+    /// are separated by spaces. `{target}` stands for the target folder, `{root}` for the workspace's.
     pub fn cargo(line: &str) -> Cmd {
-        let line = line.replace("{target}", WORKSPACE.target_directory.as_str());
+        let line = line
+            .replace("{target}", WORKSPACE.target_directory.as_str())
+            .replace("{root}", WORKSPACE.workspace_root.as_str());
         let words = line.split_whitespace();
         words.fold(Cmd::new("cargo"), |cargo, word| {
             match word.split_once('=') {

@@ -13,6 +13,7 @@ mod build_time;
 mod ci;
 mod command;
 mod costs;
+mod foreign;
 mod house;
 mod libtest;
 mod mutants;

@@ -7,12 +7,12 @@
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tidegate_share::{Location, Observer};
-use tidegate_testkit::PATIENCE;
+use tidegate_testkit::{PATIENCE, this};
 
 /// The environment variable that names the test that a job must run.
 const ROLE: &str = "TEST_ROLE";
@@ -31,7 +31,7 @@ pub struct Job {
 impl Job {
     /// Runs `test` of this program as a job, with its table at `table`.
     pub fn start(test: &str, table: &Path, variables: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        let mut command = this();
         command
             .args([test, "--exact", "--nocapture", "--test-threads=1"])
             .env(ROLE, test)

@@ -1,0 +1,74 @@
+//! Builds programs for other systems, and runs them in an emulator or in Node where there is one.
+
+use crate::beside;
+use crate::command::{Cmd, in_turn, rustup};
+use crate::step::Tally;
+
+/// A target, the programs that it needs, what the row shows, and commands of cargo, see
+/// [`Cmd::cargo`].
+struct System(
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+);
+
+/// The emulator can neither limit a program's address space nor fork a program that has threads, so
+/// tests that do so are left out.
+#[rustfmt::skip]
+const SYSTEMS: &[System] = &[
+    System("aarch64-unknown-linux-gnu", "qemu-aarch64 aarch64-linux-gnu-gcc",
+        "on an emulator whose memory order is stricter: loom shows the weak one", &[
+        "TESTKIT_RUNNER=qemu-aarch64 test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-machine \
+            -p tidegate-policy -p tidegate-core -- --skip in_a_child",
+        "TESTKIT_RUNNER=qemu-aarch64 test --target={system} -p tidegate-share -p tidegate --lib --test all --test small --test random_programs -- \
+            --skip threadless_pool_serves --skip global_pool_is_built_once --skip sleeping_tasks_finish",
+    ]),
+    System("x86_64-pc-windows-gnu", "wine x86_64-w64-mingw32-gcc-posix", "in Wine", &[
+        "test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-machine -p tidegate-policy \
+            -p tidegate-share -p tidegate-core -p tidegate",
+    ]),
+    System("wasm32-unknown-unknown", "node", "in Node, without threads", &[
+        "run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+    ]),
+    System("wasm32-wasip1-threads", "node npm", "in Node, with 1 and 2 workers", &[
+        "TIDEGATE_WORKERS=1 run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+        "TIDEGATE_WORKERS=2 run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+    ]),
+    System("aarch64-apple-darwin", "cargo-zigbuild", "linked, not run", &[
+        "zigbuild --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+    ]),
+    System("x86_64-unknown-freebsd", "cargo-zigbuild", "linked, not run", &[
+        "zigbuild --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+    ]),
+];
+
+/// How cargo links and runs programs of these targets.
+const VARIABLES: &str = "\
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
+    QEMU_LD_PREFIX=/usr/aarch64-linux-gnu \
+    CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc-posix \
+    CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER={root}/crates/xtask/wine/run \
+    WINEPREFIX={target}/xtask/wine \
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER={root}/examples/wasm/run.mjs \
+    CARGO_TARGET_WASM32_WASIP1_THREADS_RUNNER={root}/examples/wasm/wasi.cjs \
+    CARGO_TARGET_WASM32_WASIP1_THREADS_RUSTFLAGS=-Clink-args=--export=malloc,--export=free \
+    NODE_PATH={target}/xtask/node/node_modules \
+    CARGO_TARGET_DIR={target}/xtask/cross";
+
+pub fn run(tally: &mut Tally) {
+    for System(target, needs, detail, lines) in SYSTEMS {
+        tally.run(&format!("on {target}"), || {
+            for program in needs.split(' ') {
+                let found = Cmd::new("sh").args(["-c", &format!("command -v {program}")]);
+                beside::need(found, &format!("{program} is not installed"))?;
+            }
+            rustup(&format!("target add {target}"))?;
+            let commands = lines
+                .iter()
+                .map(|line| Cmd::cargo(&format!("{VARIABLES} {line}").replace("{system}", target)));
+            in_turn(commands, detail)
+        });
+    }
+}
