@@ -10,6 +10,7 @@ mod exec_terminal;
 mod exec_variables;
 mod fan;
 mod machine;
+mod quotas;
 mod replay;
 mod run;
 mod sharing;
