@@ -113,6 +113,7 @@ pub const SUITES: &[Suite] = &[
     Suite(Soak, "planted", "-p tidegate --features testing", ["1", "100"], "planted_bugs::ordinary::ordinary_runs_miss_the_bugs"),
     Suite(Soak, "exec-kills", "-p tidegate-exec", ["1", "100"], "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Suite(Soak, "fan", "-p tidegate-fan", ["1", "100"], "deaths::lose_nothing"),
+    Suite(Soak, "fan-damage", "-p tidegate-cli", ["1", "505"], "fan_damage::damaged_folders_never_change_the_result"),
     Suite(Soak, "fan-slurm", "-p tidegate-cli", ["1", "18"], "engines::slurm_never_changes_the_result"),
     Suite(Soak, "fan-hq", "-p tidegate-cli", ["1", "18"], "engines::hq_never_changes_the_result"),
     Suite(Soak, "kills", "-p tidegate", ["1", "20"], "processes::survivor_inherits_killed_job_processors"),

@@ -9,6 +9,7 @@ mod exec_rights;
 mod exec_terminal;
 mod exec_variables;
 mod fan;
+mod fan_damage;
 mod machine;
 mod quotas;
 mod replay;
