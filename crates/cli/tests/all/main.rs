@@ -6,6 +6,7 @@ mod engines;
 mod exec;
 mod exec_jobserver;
 mod exec_rights;
+mod exec_table;
 mod exec_terminal;
 mod exec_variables;
 mod fan;
