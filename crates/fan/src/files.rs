@@ -26,7 +26,7 @@ pub fn open_to_append(path: &Path) -> Result<File, Error> {
     // For reading as well: writing alone, opening a pipe fails for want of a reader.
     let file = regular(File::options().read(true).append(true).create(true), path);
     file.map_err(|error| match error.kind() {
-        ErrorKind::Other => Error::at(path, &error),
+        ErrorKind::Other | ErrorKind::IsADirectory => Error::at(path, &error),
         _ => unwritable(path.parent().unwrap_or(path), &error),
     })
 }

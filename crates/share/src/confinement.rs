@@ -28,7 +28,7 @@ mod threads;
 
 pub use crate::records::Records;
 pub use inheritance::{confined, is_confined};
-pub use threads::is_named;
+pub use threads::{is_named, widen_cpuset};
 
 use crate::identity::{Identity, boot};
 use crate::location::{Access, Location};

@@ -5,10 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod cgroup;
 mod children;
 mod soaks;
 mod waits;
 
+#[cfg(target_os = "linux")]
+pub use cgroup::Cgroup;
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 pub use children::limited;
 pub use children::{child, child_until, is_alone, is_child, on_path, succeeds, this};

@@ -7,6 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use crate::support::jobs::{Home, Running, eventually};
 use crate::support::terminal::{is_missing, is_pending, send, state};
@@ -14,10 +16,10 @@ use crate::support::{complaint, text};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, getpgid};
 use tempfile::TempDir;
-use tidegate_share::{Location, Name, ROWS, Seat};
+use tidegate_testkit::{soak, watched};
 
 /// Returns `exec` with `options`, which are separated by spaces, and a shell that runs `script`.
-fn shell(home: &Home, options: &str, script: &str) -> assert_cmd::Command {
+pub fn shell(home: &Home, options: &str, script: &str) -> assert_cmd::Command {
     let mut command = home.tidegate(&format!("exec {options} -- sh -c"));
     command.arg(script);
     command
@@ -59,7 +61,7 @@ mod codes {
     #[test]
     fn program_passes_its_code_on() {
         let home = Home::new();
-        for code in [0, 1, 7, 255] {
+        for code in [0, 1, 2, 7, 77, 126, 127, 128, 255] {
             let mut command = shell(&home, "", &format!("exit {code}"));
             command.assert().code(code).stdout("").stderr("");
         }
@@ -69,15 +71,10 @@ mod codes {
     #[test]
     fn signal_ends_the_command_as_well() {
         let home = Home::new();
-        let signals = [
-            Signal::SIGINT,
-            Signal::SIGQUIT,
-            Signal::SIGTERM,
-            Signal::SIGKILL,
-            Signal::SIGSEGV,
-            Signal::SIGPIPE,
-            Signal::SIGXCPU,
-        ];
+        // These cannot end the command, or do not end a process.
+        let others = "SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGCHLD SIGCONT SIGURG SIGWINCH \
+                      SIGSTKFLT SIGIO SIGPWR";
+        let signals = Signal::iterator().filter(|signal| !others.contains(signal.as_str()));
         for signal in heeded(signals) {
             let script = format!("kill -{} $$", signal as i32);
             // A core of the program is to be possible, and not left behind.
@@ -206,22 +203,22 @@ mod streams {
 }
 
 /// A program that runs until a test ends it.
-struct Started {
-    command: Running,
+pub struct Started {
+    pub command: Running,
     /// Kept here, because waiting for a child closes the child's.
-    input: Option<ChildStdin>,
+    pub input: Option<ChildStdin>,
     lines: BufReader<ChildStdout>,
-    home: Home,
+    pub home: Home,
 }
 
 impl Started {
     /// Starts `script`, and waits until it has printed its first line.
-    fn new(script: &str) -> (Self, String) {
+    pub fn new(script: &str) -> (Self, String) {
         Self::with("", "auto", script)
     }
 
     /// Like `new`, with these options of `exec`, and with this value of `TIDEGATE_SHARE`.
-    fn with(options: &str, share: &str, script: &str) -> (Self, String) {
+    pub fn with(options: &str, share: &str, script: &str) -> (Self, String) {
         let home = Home::new();
         let mut command = home.program(&format!("exec {options} -- sh -c"));
         command
@@ -248,7 +245,7 @@ impl Started {
         line.trim_end().to_owned()
     }
 
-    fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.command.0.id()
     }
 
@@ -266,7 +263,7 @@ impl Started {
         others.map(str::to_owned).collect()
     }
 
-    fn code(&mut self) -> Option<i32> {
+    pub fn code(&mut self) -> Option<i32> {
         self.command.0.wait().expect("a child").code()
     }
 }
@@ -286,7 +283,8 @@ mod signals {
     #[test]
     fn trapped_signals_reach_the_program() {
         let names = [
-            "TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "CONT", "URG",
+            "TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "CONT", "URG", "VTALRM",
+            "PROF", "IO", "PWR", "XCPU",
         ];
         let signals = names.map(|name| format!("SIG{name}").parse().expect("a signal"));
         for signal in heeded(signals) {
@@ -298,6 +296,33 @@ mod signals {
             started.signal(signal);
             assert_eq!(started.code(), Some(7), "{name}");
         }
+    }
+
+    #[test]
+    fn very_many_signals_leave_the_last_one() {
+        let script = "trap : USR1; trap 'exit 7' TERM; echo ready; while :; do read line; done";
+        let (mut started, _) = Started::new(script);
+        (0..2000).for_each(|_| started.signal(Signal::SIGUSR1));
+        started.signal(Signal::SIGTERM);
+        assert_eq!(started.code(), Some(7));
+    }
+
+    /// Either the command ends before it starts the program, or it relays the signal.
+    #[test]
+    fn no_moment_of_the_start_loses_one() {
+        watched(|| {
+            let home = Home::new();
+            for number in 0..soak(8, "moments of the start") {
+                let mut command = home.program("exec -- sleep 1000");
+                let child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+                thread::sleep(Duration::from_micros(number * 977 % 60_000));
+                kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).expect("a child");
+                // This waits for the end of all processes that have the pipe.
+                let output = child.wait_with_output().expect("a child");
+                assert_eq!(output.status.signal(), Some(15), "{number}: {output:?}");
+            }
+            assert!(home.jobs().is_empty());
+        });
     }
 
     /// Like `kill` of a program that runs without the command.
@@ -423,6 +448,38 @@ fn stop_before_the_exec_does_not_hold_the_start() {
 mod processes {
     use super::*;
 
+    /// Each script prints the same whether `$X` is empty or runs the command.
+    #[test]
+    fn programs_behave_as_without_the_command() {
+        let scripts = [
+            "X=\"$X $X $X $X $X $X $X $X\"; $X sh -c 'echo nested; exit 5'",
+            "echo in >in; $X sh -c 'read x <&5; echo $x; echo out >&7' 5<in 7>&1",
+            "$X ls /proc/self/fd | grep -vx 3",
+            "$X printf %s \"$(printf '\\1\\377\\n\\t x')\" | od -c",
+            "a=$(head -c 120000 /dev/zero | tr '\\0' x); set -- $a $a $a $a $a $a $a $a $a $a $a $a $a $a; \
+             $X sh -c 'echo $# ${#14}' sh \"$@\"",
+            "yes | head -c 5000000 | $X cat | cksum",
+            "{ $X yes; echo $?; } 2>&1 >&3 3>&- | cat; { { $X yes; echo $? >&2; } | head -n 1; } 2>&1",
+            "mkdir gone; cd gone; rmdir ../gone; $X sh -c 'echo here'",
+            "$X sh -c '(setsid sh -c \"until [ -e go ]; do sleep 0.01; done; echo daemon\" &); exit 3'; \
+             echo $?; >go",
+            "$X sh -c 'for i in $(seq 200); do (: &); done; echo made'",
+            "ulimit -n 40; umask 027; $X sh -c 'ulimit -n; umask'",
+            "trap '' HUP; $X sh -c 'kill -HUP $$; echo alive'",
+        ];
+        for script in scripts {
+            let outputs = ["", concat!(env!("CARGO_BIN_EXE_tidegate"), " exec --")].map(|x| {
+                let (home, folder) = (Home::new(), tempfile::tempdir().expect("a folder"));
+                let mut command = Command::new("sh");
+                command.args(["-c", script]).current_dir(&folder);
+                command.env("X", x).env("TIDEGATE_TABLE", home.table());
+                command.output().expect("it starts")
+            });
+            assert_eq!(outputs[0], outputs[1], "{script}");
+            assert!(!outputs[0].stdout.is_empty(), "{script}");
+        }
+    }
+
     #[test]
     fn program_is_in_the_commands_group() {
         let (started, program) = Started::new("echo $$; exec cat");
@@ -439,6 +496,13 @@ mod processes {
             let words = fs::read(format!("/proc/{}/cmdline", others[0])).expect("it runs");
             words == b"tidegate\0exec-watch\0"
         });
+    }
+
+    #[test]
+    fn many_orphans_leave_no_zombie() {
+        let script = "for i in $(seq 200); do (: &); done; echo $$; exec cat";
+        let (started, program) = Started::new(script);
+        eventually(|| started.others(&program).is_empty());
     }
 
     /// The kernel gives orphans to the command and not to the first process of the system.
@@ -516,85 +580,5 @@ mod kills {
         assert_eq!(started.code(), Some(7));
         assert!(!has_ended(&sleeper));
         send(&sleeper, Signal::SIGKILL);
-    }
-}
-
-mod table {
-    use super::*;
-
-    #[test]
-    fn program_has_a_row_while_it_runs() {
-        let (mut started, _) = Started::new("echo ready; exec cat");
-        // The program desires a processor until it waits for its input.
-        eventually(|| started.home.jobs()[0]["desire"] == 0);
-        let rows = started.home.jobs();
-        assert_eq!(
-            (&rows[0]["in_use"], &rows[0]["efficiency"]),
-            (&0.into(), &().into())
-        );
-        assert_eq!((rows.len(), &rows[0]["name"]), (1, &"sh".into()));
-        assert_eq!(rows[0]["pid"], started.pid());
-        started.input = None;
-        assert_eq!(started.code(), Some(0));
-        assert!(started.home.jobs().is_empty());
-    }
-
-    #[test]
-    fn row_shows_the_options() {
-        let options = "--name n --weight 300 --max 1";
-        let (started, _) = Started::with(options, "auto", "echo ready; exec cat");
-        let row = &started.home.jobs()[0];
-        assert_eq!((&row["name"], &row["weight"]), (&"n".into(), &300.into()));
-        assert_eq!(row["limit"], 1);
-    }
-
-    /// The program runs with the environment that it would have without the command.
-    #[test]
-    fn unusable_table_costs_one_line() {
-        for path in ["/nowhere/table", "/proc/self/table", "/dev/null"] {
-            let mut command = shell(&Home::new(), "", "echo $GOMAXPROCS; exit 7");
-            command.env_remove("GOMAXPROCS").env("TIDEGATE_TABLE", path);
-            let output = command.assert().code(7).stdout("\n").get_output().clone();
-            let told = String::from_utf8(output.stderr).expect("text");
-            assert!(
-                told.starts_with("tidegate exec: the program runs without sharing: "),
-                "{told}"
-            );
-            assert!(told.contains(path) && told.lines().count() == 1, "{told}");
-        }
-    }
-
-    #[test]
-    fn full_table_costs_one_line() {
-        let home = Home::new();
-        let location = Location::at(home.table());
-        let take = |_| Seat::take(&location, &Name::new("test")).expect("a free row");
-        let _seats: Vec<Seat> = (0..ROWS).map(take).collect();
-        let told = complaint(&mut shell(&home, "", "exit 7"), 7);
-        assert!(
-            told.contains("has no room") && told.lines().count() == 1,
-            "{told}"
-        );
-    }
-
-    #[test]
-    fn unreadable_folder_costs_one_line() {
-        let home = Home::new();
-        let file = home.table();
-        fs::write(&file, "").expect("a file");
-        let mut command = shell(&home, "", "exit 7");
-        let told = complaint(command.env("TIDEGATE_TABLE", file.join("table")), 7);
-        assert_eq!(told.lines().count(), 1);
-    }
-
-    #[test]
-    fn switched_off_sharing_takes_no_seat() {
-        let home = Home::new();
-        let mut command = shell(&home, "", "echo $GOMAXPROCS");
-        command
-            .env_remove("GOMAXPROCS")
-            .env("TIDEGATE_SHARE", "off");
-        command.assert().success().stdout("\n").stderr("");
-        assert!(!home.table().exists());
     }
 }

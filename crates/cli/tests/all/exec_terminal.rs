@@ -289,3 +289,83 @@ fn orphan_does_not_stop() {
     shell.wait_for("code <1>");
     eventually(|| state(&command).is_none());
 }
+
+/// A command line, what is pressed and then waited for, and the exit code of the line.
+type Session = (&'static str, &'static [(&'static str, &'static str)], u8);
+
+const WORD: &[(&str, &str)] = &[("word\n", "word"), (CTRL_D, "")];
+
+const READY: &[(&str, &str)] = &[("", "ready"), ("word\n", "word"), (CTRL_D, "")];
+
+const SESSIONS: [Session; 10] = [
+    ("$TIDEGATE exec -- cat", WORD, 0),
+    ("cat | $TIDEGATE exec -- cat", WORD, 0),
+    ("$TIDEGATE exec -- cat | cat", WORD, 0),
+    ("$TIDEGATE exec -- cat | $TIDEGATE exec -- cat", WORD, 0),
+    (
+        "$TIDEGATE exec -- $TIDEGATE exec -- sed -u s/.*/[\\&]/",
+        &[
+            ("one\n", "[one]"),
+            (CTRL_Z, "Stopped"),
+            ("fg\n", "exec"),
+            ("two\n", "[two]"),
+            (CTRL_C, ""),
+        ],
+        130,
+    ),
+    (
+        "$TIDEGATE exec -- sh -c 'stty echo; stty -echo; echo ask; read x; echo got $x'",
+        &[("", "ask"), ("secret\n", "got secret")],
+        0,
+    ),
+    (
+        "$TIDEGATE exec -- sh -c 'echo ready; sleep 0.3; echo end$((1+1)); exit 7'",
+        &[
+            ("", "ready"),
+            (CTRL_Z, "Stopped"),
+            ("bg\n", "end2"),
+            ("wait %1\n", ""),
+        ],
+        7,
+    ),
+    (
+        "seq 9 | LESS= $TIDEGATE exec -- less",
+        &[("", "9"), ("q", "")],
+        0,
+    ),
+    (
+        "script -qec '$TIDEGATE exec -- sh -c \"echo ready; cat\"' /dev/null",
+        READY,
+        0,
+    ),
+    (
+        "$TIDEGATE exec -- script -qec 'echo ready; cat' /dev/null",
+        READY,
+        0,
+    ),
+];
+
+#[test]
+fn sessions_work_in_each_shell() {
+    for words in [&["sh", "-i"][..], &["bash", "--norc", "--noediting", "-i"]] {
+        if words[0] != "sh" && is_missing(words[0]) {
+            continue;
+        }
+        let mut shell = Shell::interactive(words);
+        for (line, steps, code) in SESSIONS {
+            if ["less", "script"]
+                .iter()
+                .any(|it| line.contains(it) && is_missing(it))
+            {
+                continue;
+            }
+            println!("{}: {line}", words[0]);
+            shell.press(&format!("{line}\n"));
+            for (keys, text) in steps {
+                shell.press(keys);
+                shell.wait_for(text);
+            }
+            shell.wait_for_code(code);
+        }
+    }
+}

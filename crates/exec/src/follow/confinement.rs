@@ -13,6 +13,9 @@ use tidegate_share::{CpuMask, Location};
 /// What to do if `--how quota` is impossible.
 const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
 
+/// How many times processes outside the leaf are looked for.
+const PASSES: usize = 16;
+
 /// How the program will be confined, chosen before it starts.
 #[derive(Debug)]
 pub struct Means {
@@ -157,7 +160,10 @@ impl Ready {
         };
         tree.leave_out(watcher.identity());
         Ok(Some(match self.leaf.take() {
-            Some(leaf) => Confinement::Quota(record, watcher, leaf),
+            Some(leaf) => {
+                take_in_missed(&leaf, tree);
+                Confinement::Quota(record, watcher, leaf)
+            }
             None => Confinement::Affinity(Affinity::new(record, self.program), watcher),
         }))
     }
@@ -172,6 +178,21 @@ impl Ready {
             let why = format!("cannot start its watcher: {error}");
             io::Error::new(error.kind(), why)
         })
+    }
+}
+
+/// Moves the processes that the program had created before it was moved itself.
+fn take_in_missed(leaf: &Leaf, tree: &Tree) {
+    // Such a process may create another one before it is moved.
+    for _ in 0..PASSES {
+        let outside = leaf.outside();
+        let members = tree.walk().unwrap_or_default();
+        let is_outside = |member: &&Member| outside.contains(&member.pid);
+        let mut missed = members.iter().filter(is_outside).peekable();
+        if missed.peek().is_none() {
+            return;
+        }
+        missed.for_each(|member| drop(leaf.take_in(member.pid)));
     }
 }
 

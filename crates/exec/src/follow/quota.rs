@@ -9,6 +9,7 @@ use procfs::process::Process;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tidegate_share::confinement::widen_cpuset;
 
 /// The time that the kernel gives to a processor at once from a quota, in microseconds
 /// (`sched_cfs_bandwidth_slice_us`).
@@ -63,10 +64,19 @@ impl Leaf {
         Ok(leaf)
     }
 
-    /// Moves the process with this number into the cgroup. Processes that it has created before
-    /// remain outside.
+    /// Moves the process with this number into the cgroup, which can take 20 ms. Processes that it
+    /// has created before remain [`outside`](Self::outside).
     pub fn take_in(&self, pid: i32) -> io::Result<()> {
         fs::write(self.folder.join("cgroup.procs"), pid.to_string())
+    }
+
+    /// Returns the processes in the command's cgroup.
+    pub(super) fn outside(&self) -> Vec<i32> {
+        let is_moved = self.switched_on.contains(&"cpu");
+        let folder = if is_moved { &self.own } else { &self.parent };
+        let processes = read(folder, "cgroup.procs").unwrap_or_default();
+        let processes = processes.lines().filter_map(|line| line.parse().ok());
+        processes.collect()
     }
 
     /// Returns the folder of the program's cgroup.
@@ -87,10 +97,16 @@ impl Leaf {
 
     /// Confines the program to these of `most` processors, or frees it.
     pub(super) fn confine(&self, chosen: Option<&[usize]>, most: usize) -> Result<(), String> {
-        let quota = chosen.map_or("max".to_string(), |chosen| text(chosen.len(), most));
-        write(&self.folder, "cpu.max", &quota)?;
+        let Some(chosen) = chosen else {
+            write(&self.folder, "cpu.max", "max")?;
+            let widened = self.has_cpuset.then(|| widen_cpuset(&self.folder));
+            let folder = self.folder.display();
+            let refused = |error| format!("cannot write to {folder}/cpuset.cpus: {error}");
+            return widened.unwrap_or(Ok(())).map_err(refused);
+        };
+        write(&self.folder, "cpu.max", &text(chosen.len(), most))?;
         if self.has_cpuset {
-            let cpus: Vec<String> = chosen.unwrap_or(&[]).iter().map(usize::to_string).collect();
+            let cpus: Vec<String> = chosen.iter().map(usize::to_string).collect();
             write(&self.folder, "cpuset.cpus", &cpus.join(","))?;
         }
         Ok(())
@@ -166,7 +182,7 @@ fn read(folder: &Path, name: &str) -> Result<String, String> {
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), String> {
     let path = folder.join(name);
     let file = OpenOptions::new().write(true).truncate(true).open(&path);
-    // The kernel wants the text in one call, and a call even for an empty text.
+    // The kernel wants the text in one call.
     file.and_then(|mut file| file.write(format!("{text}\n").as_bytes()))
         .map(drop)
         .map_err(|error| format!("cannot write {text:?} to {}: {error}", path.display()))

@@ -175,19 +175,42 @@ pub fn is_named(pid: u32, name: &str) -> bool {
 /// # Errors
 /// Returns the first error, unless it means that the cgroup or the controller is gone.
 fn lift_quota(folder: &Path) -> Result<(), String> {
-    // An empty line means the processors of the parent.
-    let lift = |file: &str, text: &str| {
-        let path = folder.join(file);
-        let opened = OpenOptions::new().write(true).truncate(true).open(&path);
-        let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
-        match written {
-            Err(error) if !is_gone(&error) => {
-                Err(format!("cannot write to {}: {error}", path.display()))
-            }
-            _ => Ok(()),
+    let judge = |file: &str, written: io::Result<()>| match written {
+        Err(error) if !is_gone(&error) => {
+            let path = folder.join(file);
+            Err(format!("cannot write to {}: {error}", path.display()))
         }
+        _ => Ok(()),
     };
-    lift("cpu.max", "max\n").and(lift("cpuset.cpus", "\n"))
+    let quota = judge("cpu.max", overwrite(&folder.join("cpu.max"), "max\n"));
+    quota.and(judge("cpuset.cpus", widen_cpuset(folder)))
+}
+
+/// Lets the processes of the cgroup at `folder` run on all processors of its parent.
+///
+/// # Errors
+/// Returns an error if the cgroup has no file `cpuset.cpus`, or if the kernel refuses to write it.
+///
+/// # Examples
+/// ```
+/// let error = tidegate_share::confinement::widen_cpuset("/no/such/cgroup".as_ref());
+/// assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::NotFound);
+/// ```
+pub fn widen_cpuset(folder: &Path) -> io::Result<()> {
+    let file = folder.join("cpuset.cpus");
+    // An empty line means the processors of the parent, also later. The kernel refuses it while
+    // the cgroup has processes.
+    let widened = overwrite(&file, "\n");
+    let parent = folder.parent().unwrap_or(folder);
+    match fs::read_to_string(parent.join("cpuset.cpus.effective")) {
+        Ok(all) if widened.is_err() => overwrite(&file, &all),
+        _ => widened,
+    }
+}
+
+fn overwrite(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 /// Returns whether the file of a cgroup does not exist. One that was opened before the cgroup was

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 use tidegate_share::confinement::Record;
 use tidegate_share::{Location, Observer};
-use tidegate_testkit::eventually;
+use tidegate_testkit::{Cgroup, eventually};
 
 const WORKS: &str = "processes::job_that_works";
 /// Returns the number of workers in each pool of these tests: one for each processor, so that two
@@ -360,62 +360,16 @@ fn job_in_the_global_pool() {
     }
 }
 
-/// A cgroup for this test. It is removed at the end, when it contains no processes.
-struct Group(std::path::PathBuf, &'static str);
-
-impl Group {
-    /// Returns `None` if the system does not permit a new cgroup.
-    fn make() -> Option<Self> {
-        let name = format!("tidegate-test-{}", std::process::id());
-        let places = [
-            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"),
-            ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us"),
-            ("/sys/fs/cgroup", "cpu.max"),
-        ];
-        places.into_iter().find_map(|(place, file)| {
-            let folder = Path::new(place).join(&name);
-            std::fs::create_dir(&folder).ok()?;
-            let group = Self(folder, file);
-            group.0.join(file).exists().then_some(group)
-        })
-    }
-
-    fn allow(&self, quota: &str) {
-        std::fs::write(self.0.join(self.1), quota).expect("a quota");
-    }
-
-    fn admit(&self, pid: u32) {
-        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("a process");
-    }
-
-    fn unlimited(&self) -> &'static str {
-        if self.1 == "cpu.max" { "max" } else { "-1" }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        for _ in 0..1000 {
-            if std::fs::remove_dir(&self.0).is_ok() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
 #[test]
 fn running_job_follows_quota_changes() {
     watched(|| {
-        let (Some(group), true) = (Group::make(), processors() > 1) else {
-            println!(
-                "skipped: a cgroup of the test's own is not permitted here, or there is one processor"
-            );
+        let Some(group) = Cgroup::new("pool").filter(|_| processors() > 1) else {
             return;
         };
         let home = Home::new();
         let works = Job::start(GLOBAL, &home.path(), &[]);
-        group.admit(works.pid());
+        std::fs::write(group.folder().join("cgroup.procs"), works.pid().to_string())
+            .expect("a process");
         let path = home.path();
         let has_limit = |limit: usize| {
             job(&path, works.pid()).is_some_and(|job| job.limit == limit && job.usage <= limit)
@@ -423,9 +377,9 @@ fn running_job_follows_quota_changes() {
         let follows = |limit| eventually("the limit is followed", || has_limit(limit));
         let all = processors();
         follows(all);
-        group.allow("100000");
+        group.allow(Some(1));
         let lowered = follows(1);
-        group.allow(group.unlimited());
+        group.allow(None);
         let raised = follows(all);
         let times = (lowered.as_millis(), raised.as_millis());
         println!("followed after {} and {} ms", times.0, times.1);

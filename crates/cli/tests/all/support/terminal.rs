@@ -34,7 +34,11 @@ pub struct Shell {
 
 impl Shell {
     pub fn start() -> Self {
-        let mut shell = Self::of("sh", &["-i"]);
+        Self::interactive(&["sh", "-i"])
+    }
+
+    pub fn interactive(words: &[&str]) -> Self {
+        let mut shell = Self::of(words[0], &words[1..]);
         shell.wait_for(PROMPT);
         // Without echo, the output contains only what programs print.
         shell.press("stty -echo\n");

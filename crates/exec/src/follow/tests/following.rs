@@ -258,18 +258,25 @@ fn quota_follows_and_is_lifted() {
     let Some(own) = two_processors() else { return };
     for is_killed in [false, true] {
         let table = Table::new();
-        let _rival = table.rival(&own);
         let mut actor = Actor::quota(&table.path());
         let cgroups = Cgroups::new(&table.0.path().join("machine"), actor.child.id());
         let quota = || cgroups.text(&cgroups.leaf("cpu.max"));
         let cpus = || cgroups.text(&cgroups.leaf("cpuset.cpus"));
+        let missed = actor.order("fork");
+        cgroups.put(&cgroups.group("cgroup.procs"), &format!("{missed}\n"));
         actor.order("spin 1");
+        let _rival = table.rival(&own);
         let one = quota::text(1, own.len());
         eventually("the program has a quota", || quota() == one);
         eventually("and a processor", || {
             cpus().parse().is_ok_and(|cpu: usize| own.contains(&cpu))
         });
         assert_eq!(mask(actor.program), own);
+        assert_eq!(
+            cgroups.text(&cgroups.leaf("cgroup.procs")),
+            missed.to_string()
+        );
+        kill_process(missed);
         if is_killed {
             actor.child.kill().unwrap();
             actor.child.wait().unwrap();
