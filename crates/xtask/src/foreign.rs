@@ -26,7 +26,8 @@ const SYSTEMS: &[System] = &[
     ]),
     System("x86_64-pc-windows-gnu", "wine x86_64-w64-mingw32-gcc-posix", "in Wine", &[
         "test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-machine -p tidegate-policy \
-            -p tidegate-share -p tidegate-core -p tidegate",
+            -p tidegate-share -p tidegate-core",
+        "test --target={system} -p tidegate --lib --test small --test random_programs",
     ]),
     System("wasm32-unknown-unknown", "node", "in Node, without threads", &[
         "run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",

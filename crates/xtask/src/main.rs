@@ -89,6 +89,11 @@ enum Task {
         /// The program `hq` of HyperQueue, for the soak `fan-hq`.
         #[arg(long, value_name = "PATH", value_parser = |path: &str| absolute(path))]
         hq: Option<PathBuf>,
+        /// The folder of `etcd`, `kube-apiserver`, `kube-controller-manager` and `kubectl`, for the
+        /// soak `fan-k8s`.
+        #[arg(long, value_name = "FOLDER", conflicts_with = "hq")]
+        #[arg(value_parser = |path: &str| absolute(path))]
+        k8s: Option<PathBuf>,
     },
 }
 
@@ -111,8 +116,8 @@ fn carry_out(task: &Task) -> bool {
         Task::Tsan => suites::run(tally, Kind::Tsan, None, false, None),
         Task::Mutants { name } => mutants::run(tally, name.as_deref()),
         Task::Rayon => rayon::run(tally),
-        Task::Soak { name, hq } => {
-            let folder = hq.as_deref().and_then(Path::parent);
+        Task::Soak { name, hq, k8s } => {
+            let folder = k8s.as_deref().or(hq.as_deref().and_then(Path::parent));
             suites::run(tally, Kind::Soak, name.as_deref(), true, folder);
         }
     }

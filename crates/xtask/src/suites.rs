@@ -117,6 +117,7 @@ pub const SUITES: &[Suite] = &[
     Suite(Soak, "fan-damage", "-p tidegate-cli", ["1", "505"], "fan_damage::damaged_folders_never_change_the_result"),
     Suite(Soak, "fan-slurm", "-p tidegate-cli", ["1", "18"], "engines::slurm_never_changes_the_result"),
     Suite(Soak, "fan-hq", "-p tidegate-cli", ["1", "18"], "engines::hq_never_changes_the_result"),
+    Suite(Soak, "fan-k8s", "-p tidegate-cli", ["1", "18"], "engines::k8s_never_changes_the_result"),
     Suite(Soak, "kills", "-p tidegate", ["1", "20"], "processes::survivor_inherits_killed_job_processors"),
 ];
 

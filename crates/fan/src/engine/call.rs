@@ -123,12 +123,16 @@ impl Answer {
     }
 
     /// Returns the failure: the first line of standard error, without the command's name. Lines of
-    /// the log of `kubectl`, which begin with the time, may come before it.
+    /// the log of `kubectl`, which begin with the time, may come before it. If the line announces a
+    /// list, the list's first line follows.
     fn failure(&self) -> Error {
         let mut lines = self.err.lines().filter(|line| !line.trim().is_empty());
         let first = lines.clone().next();
         let line = lines.find(|line| !is_logged(line)).or(first);
-        let text = line.map_or_else(|| self.status.to_string(), |line| line.trim().to_owned());
+        let mut text = line.map_or_else(|| self.status.to_string(), |line| line.trim().to_owned());
+        if let (true, Some(more)) = (text.ends_with(':'), lines.next()) {
+            text = format!("{text} {}", more.trim_start_matches("* "));
+        }
         let program = self.command.split(' ').next().unwrap_or_default();
         let text = text.strip_prefix(&format!("{program}: ")).unwrap_or(&text);
         self.refused(text.strip_prefix("error: ").unwrap_or(text))

@@ -2,13 +2,14 @@
 //! of one process, and tell the user why it waits.
 //!
 //! Each round has an engine of its own, below a new folder, and a run of one program. While that
-//! runs, faults happen that the round's seed draws. An engine is a table of shell scripts, in `slurm`
-//! and `hq`. They run in the folder and find in their variables:
+//! runs, faults happen that the round's seed draws. An engine is a table of shell scripts, in
+//! `slurm`, `hq` and `k8s`. They run in the folder and find in their variables:
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `seed` | the number of the round |
 //! | `port`, `port2` | free ports |
+//! | `this` | this program |
 //! | the name of a daemon | its process |
 //! | `run` | the process of `fan run` |
 //! | `piece` | the process of a piece that lives; empty if there is none |
@@ -16,9 +17,11 @@
 #![cfg(target_os = "linux")]
 
 mod hq;
+mod k8s;
 mod slurm;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::TcpListener;
@@ -108,6 +111,12 @@ fn slurm_never_changes_the_result() {
 #[ignore = "needs HyperQueue: cargo run -p xtask -- soak fan-hq --hq PATH"]
 fn hq_never_changes_the_result() {
     soak(&hq::ENGINE);
+}
+
+#[test]
+#[ignore = "needs Kubernetes: cargo run -p xtask -- soak fan-k8s --k8s FOLDER"]
+fn k8s_never_changes_the_result() {
+    soak(&k8s::ENGINE);
 }
 
 fn soak(engine: &'static Engine) {
@@ -394,6 +403,7 @@ impl Round {
             .env("seed", self.seed.to_string());
         command.env("port", self.ports[0].to_string());
         command.env("port2", self.ports[1].to_string());
+        command.env("this", env::current_exe().expect("a program"));
         let processes = self.daemons.iter().map(|(name, it)| (*name, it.id()));
         let processes = processes.chain(self.run.iter().map(|it| ("run", it.id())));
         command.envs(processes.map(|(name, pid)| (name, pid.to_string())));
@@ -420,7 +430,9 @@ impl Round {
         command
             .env("TIDEGATE_TABLE", self.home.join("table"))
             .env("SLURM_CONF", self.home.join("slurm.conf"))
-            .env("HQ_SERVER_DIR", self.home.join("server"));
+            .env("HQ_SERVER_DIR", self.home.join("server"))
+            .env("KUBECONFIG", self.home.join("kubeconfig"))
+            .env("KUBECACHEDIR", self.home.join("cache"));
         command
     }
 }

@@ -56,6 +56,9 @@ fn a_failure_is_the_first_line_of_standard_error() {
     let named = "echo 'sh: error: b' >&2; exit 1";
     let error = shell(named, "", LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "sh: b");
+    let list = "echo 'a is invalid: ' >&2; echo '* b' >&2; echo '* c' >&2; exit 1";
+    let error = shell(list, "", LIMIT).unwrap_err();
+    assert_eq!(error.to_string(), "sh: a is invalid: b");
     let error = shell("exit 3", "", LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "sh: exit status: 3");
 }
