@@ -76,6 +76,6 @@ fn incompatible_parameters_name_allowed_values() {
         "blockmatmul n 100 invalid value 100 for n: expected block, which is 8, times a power of two",
         "blockmatmul n 4 invalid value 4 for n: expected block",
         "cachestress arrays 0 invalid value \"0\" for arrays: expected an integer from 1",
-        "cachestress locality near expected one of best, ignorant, random, worst",
+        "cachestress locality near expected one of best, ignorant, in-turn, random, worst",
     ]);
 }
