@@ -49,7 +49,8 @@ pub(crate) fn make_global(
 fn by_default() -> ThreadPool {
     let pool = match ThreadPoolBuilder::new().build_forgiving() {
         Err(error) if error.is_unsupported() => {
-            ThreadPoolBuilder::new().use_current_thread().build()
+            let alone = ThreadPoolBuilder::new().num_threads(1);
+            alone.use_current_thread().build()
         }
         pool => pool,
     };

@@ -128,6 +128,9 @@ mod fallback {
             if still() {
                 match limit {
                     None => drop(self.changed.wait(guard)),
+                    // A lone thread would wait for nobody, and cannot.
+                    Some(_)
+                        if cfg!(all(target_family = "wasm", not(target_feature = "atomics"))) => {}
                     Some(limit) => drop(self.changed.wait_timeout(guard, limit)),
                 }
             }

@@ -173,8 +173,8 @@
 //! * **32-bit Linux.** Type-checked for x86 but never run.
 //! * **WebAssembly.** `wasm32-wasip1-threads` has threads. On `wasm32-unknown-unknown`, which has
 //!   none, the calling thread runs all tasks: calls return as usual, and a task whose handle nobody
-//!   joins runs when some call enters the pool, or never. Clocks stand still there, so deadlines
-//!   never pass.
+//!   joins runs when some call enters the pool, or never. There is no clock either, so deadlines and
+//!   durations mean nothing.
 //!
 //! # Features
 //!

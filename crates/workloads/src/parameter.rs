@@ -363,36 +363,17 @@ mod tests {
     use super::*;
 
     const PARAMETERS: &[Parameter] = &[
-        parameter("path", true, Kind::Path, Preset::Required),
-        parameter(
-            "n",
-            true,
-            Kind::Integer(1, 9),
-            Preset::Sizes(["1", "2", "3"]),
-        ),
-        parameter("q", false, Kind::Number(0.0, 1.0), Preset::Implied("none")),
-        parameter(
-            "form",
-            false,
-            Kind::Choice(&["a", "b"]),
-            Preset::Sizes(["a"; 3]),
-        ),
-    ];
-
-    const fn parameter(
-        name: &'static str,
-        positional: bool,
-        kind: Kind,
-        preset: Preset,
-    ) -> Parameter {
         Parameter {
-            name,
-            positional,
-            kind,
-            preset,
-            meaning: "",
-        }
-    }
+            preset: Preset::Required,
+            ..positional("path", Kind::Path, ["", "", ""], "")
+        },
+        positional("n", Kind::Integer(1, 9), ["1", "2", "3"], ""),
+        Parameter {
+            preset: Preset::Implied("none"),
+            ..named("q", Kind::Number(0.0, 1.0), ["", "", ""], "")
+        },
+        named("form", Kind::Choice(&["a", "b"]), ["a"; 3], ""),
+    ];
 
     type Named<'a> = [(&'a str, &'a str)];
 

@@ -96,12 +96,11 @@ pub trait Runtime: Sized + Sync {
     fn install<T: Send>(&self, body: impl FnOnce(&mut Self::Fork<'_>) -> T + Send) -> T;
 
     /// Runs both closures, in parallel if a worker is free, and returns both results.
-    fn join<A, B, RA, RB>(fork: &mut Self::Fork<'_>, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self::Fork<'_>) -> RA + Send,
-        B: FnOnce(&mut Self::Fork<'_>) -> RB + Send,
-        RA: Send,
-        RB: Send;
+    fn join<RA: Send, RB: Send>(
+        fork: &mut Self::Fork<'_>,
+        a: impl FnOnce(&mut Self::Fork<'_>) -> RA + Send,
+        b: impl FnOnce(&mut Self::Fork<'_>) -> RB + Send,
+    ) -> (RA, RB);
 
     /// Calls `body` on every item, in parallel if workers are free.
     fn for_each<T: Send>(

@@ -28,6 +28,14 @@ fn main() {
     let fibs: u64 = handles.into_iter().map(|handle| handle.join()).sum();
     assert_eq!(fibs, 143);
 
+    // Without threads, the caller runs the first task while it waits for the second.
+    let pool = tidegate::Pool::builder().workers(2).build();
+    let later = pool.expect("a pool").install(|| {
+        let handle = spawn(|| fib(5));
+        tidegate::spawn_future(async { handle.await + 1 }).join()
+    });
+    assert_eq!(later, 6);
+
     let squares = tidegate::stream(1..=10).map(|n: u64| n * n);
     assert_eq!(squares.ordered().sum::<u64>(), 385);
 

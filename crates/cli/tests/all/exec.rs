@@ -370,20 +370,6 @@ mod signals {
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
     }
 
-    /// A program under `nohup` must ignore SIGHUP here as well.
-    #[test]
-    fn ignored_signals_stay_ignored() {
-        let home = Home::new();
-        let mut command = Command::new("sh");
-        command.env("TIDEGATE_TABLE", home.table());
-        command.args([
-            "-c",
-            "trap '' HUP; exec \"$0\" exec -- sh -c 'kill -HUP $$; exit 3'",
-        ]);
-        command.arg(env!("CARGO_BIN_EXE_tidegate"));
-        assert_eq!(command.status().expect("it starts").code(), Some(3));
-    }
-
     /// The command starts `make` to learn its version.
     #[test]
     fn waiting_make_does_not_block_them() {
@@ -465,6 +451,7 @@ mod processes {
              echo $?; >go",
             "$X sh -c 'for i in $(seq 200); do (: &); done; echo made'",
             "ulimit -n 40; umask 027; $X sh -c 'ulimit -n; umask'",
+            // As under `nohup`.
             "trap '' HUP; $X sh -c 'kill -HUP $$; echo alive'",
         ];
         for script in scripts {

@@ -297,7 +297,7 @@ const WORD: &[(&str, &str)] = &[("word\n", "word"), (CTRL_D, "")];
 
 const READY: &[(&str, &str)] = &[("", "ready"), ("word\n", "word"), (CTRL_D, "")];
 
-const SESSIONS: [Session; 10] = [
+const SESSIONS: [Session; 9] = [
     ("$TIDEGATE exec -- cat", WORD, 0),
     ("cat | $TIDEGATE exec -- cat", WORD, 0),
     ("$TIDEGATE exec -- cat | cat", WORD, 0),
@@ -317,16 +317,6 @@ const SESSIONS: [Session; 10] = [
         "$TIDEGATE exec -- sh -c 'stty echo; stty -echo; echo ask; read x; echo got $x'",
         &[("", "ask"), ("secret\n", "got secret")],
         0,
-    ),
-    (
-        "$TIDEGATE exec -- sh -c 'echo ready; sleep 0.3; echo end$((1+1)); exit 7'",
-        &[
-            ("", "ready"),
-            (CTRL_Z, "Stopped"),
-            ("bg\n", "end2"),
-            ("wait %1\n", ""),
-        ],
-        7,
     ),
     (
         "seq 9 | LESS= $TIDEGATE exec -- less",

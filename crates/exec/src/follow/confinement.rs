@@ -160,10 +160,7 @@ impl Ready {
         };
         tree.leave_out(watcher.identity());
         Ok(Some(match self.leaf.take() {
-            Some(leaf) => {
-                take_in_missed(&leaf, tree);
-                Confinement::Quota(record, watcher, leaf)
-            }
+            Some(leaf) => Confinement::Quota(record, watcher, leaf),
             None => Confinement::Affinity(Affinity::new(record, self.program), watcher),
         }))
     }
@@ -183,13 +180,19 @@ impl Ready {
 
 /// Moves the processes that the program had created before it was moved itself.
 fn take_in_missed(leaf: &Leaf, tree: &Tree) {
-    // Such a process may create another one before it is moved.
+    let mut empty = 0;
+    // Such a process may create another one before it is moved, and end before it is found.
     for _ in 0..PASSES {
         let outside = leaf.outside();
         let members = tree.walk().unwrap_or_default();
         let is_outside = |member: &&Member| outside.contains(&member.pid);
         let mut missed = members.iter().filter(is_outside).peekable();
-        if missed.peek().is_none() {
+        empty = if missed.peek().is_none() {
+            empty + 1
+        } else {
+            0
+        };
+        if empty == 2 {
             return;
         }
         missed.for_each(|member| drop(leaf.take_in(member.pid)));
@@ -233,7 +236,10 @@ impl Confinement {
             }
         }
         match self {
-            Self::Quota(_, _, leaf) => leaf.confine(chosen, most),
+            Self::Quota(_, _, leaf) => {
+                take_in_missed(leaf, tree);
+                leaf.confine(chosen, most)
+            }
             Self::Affinity(affinity, _) => {
                 let set = chosen.map(|chosen| CpuMask::from_cpus(chosen.iter().copied()));
                 affinity.confine(tree, members, set.as_ref())

@@ -52,6 +52,11 @@ impl Leaf {
         };
         // If a step fails, dropping the leaf undoes the steps before it.
         make(&leaf.folder)?;
+        let left = read(&leaf.folder, "cgroup.procs").unwrap_or_default();
+        if !left.trim().is_empty() {
+            let folder = leaf.folder.display();
+            return Err(format!("{folder} has processes of an earlier program"));
+        }
         if !has(&given, "cpu") {
             make(&leaf.own)?;
             write(&leaf.own, "cgroup.procs", "0")?;

@@ -198,14 +198,16 @@ fn lift_quota(folder: &Path) -> Result<(), String> {
 /// ```
 pub fn widen_cpuset(folder: &Path) -> io::Result<()> {
     let file = folder.join("cpuset.cpus");
-    // An empty line means the processors of the parent, also later. The kernel refuses it while
-    // the cgroup has processes.
-    let widened = overwrite(&file, "\n");
+    // An empty line means the processors of the parent, also later, as do all that are possible. The
+    // kernel refuses the first while the cgroup has processes.
     let parent = folder.parent().unwrap_or(folder);
-    match fs::read_to_string(parent.join("cpuset.cpus.effective")) {
-        Ok(all) if widened.is_err() => overwrite(&file, &all),
-        _ => widened,
-    }
+    let possible = Path::new("/sys/devices/system/cpu/possible");
+    let texts = [possible, &parent.join("cpuset.cpus.effective")].map(fs::read_to_string);
+    let widened = overwrite(&file, "\n");
+    let others = texts.into_iter().flatten();
+    others.fold(widened, |widened, text| {
+        widened.or_else(|_| overwrite(&file, &text))
+    })
 }
 
 fn overwrite(path: &Path, text: &str) -> io::Result<()> {

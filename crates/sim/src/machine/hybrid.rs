@@ -92,11 +92,8 @@ impl Machine<'_> {
         memory.sleepers -= 1;
         memory.declare(bytes);
         self.workers[w].granted = 0;
-        self.frames
-            .get(id)
-            .memory()
-            .reservations
-            .push((bytes, None));
+        let frame = self.frames.get(id).memory();
+        frame.reservations.push((bytes, None));
         id
     }
 }

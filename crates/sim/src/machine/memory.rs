@@ -105,11 +105,8 @@ impl Machine<'_> {
             }
         }
         self.jobs[job].memory.declare(bytes);
-        self.frames
-            .get(id)
-            .memory()
-            .reservations
-            .push((bytes, None));
+        let frame = self.frames.get(id).memory();
+        frame.reservations.push((bytes, None));
         After::Next(id)
     }
 
@@ -342,11 +339,8 @@ impl Machine<'_> {
     fn ask(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.allocate;
         let (job, thread) = (self.workers[w].job, self.frames.get(id).memory().thread);
-        self.frames
-            .get(id)
-            .memory()
-            .reservations
-            .push((bytes, None));
+        let frame = self.frames.get(id).memory();
+        frame.reservations.push((bytes, None));
         let mut rng = self.thieves[w].rng.clone();
         let draw = |many: usize| rng.below(many as u64) as usize;
         let answer = self.plan(job).plan.ask(thread, bytes, draw);

@@ -32,13 +32,11 @@ impl Runtime for Chili {
     }
 
     #[inline]
-    fn join<A, B, RA, RB>(fork: &mut chili::Scope<'_>, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut chili::Scope<'_>) -> RA + Send,
-        B: FnOnce(&mut chili::Scope<'_>) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        fork: &mut chili::Scope<'_>,
+        a: impl FnOnce(&mut chili::Scope<'_>) -> RA + Send,
+        b: impl FnOnce(&mut chili::Scope<'_>) -> RB + Send,
+    ) -> (RA, RB) {
         fork.join(a, b)
     }
 }

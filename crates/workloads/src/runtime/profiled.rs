@@ -95,13 +95,11 @@ impl Runtime for Profiled {
         body(&mut ())
     }
 
-    fn join<A, B, RA, RB>(fork: &mut (), a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut ()) -> RA + Send,
-        B: FnOnce(&mut ()) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        fork: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
         let forked = act(1);
         let ra = a(fork);
         let first = act(0);

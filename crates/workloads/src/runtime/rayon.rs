@@ -31,13 +31,11 @@ impl Runtime for Rayon {
     }
 
     #[inline]
-    fn join<A, B, RA, RB>(_: &mut (), a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut ()) -> RA + Send,
-        B: FnOnce(&mut ()) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        _: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
         rayon::join(|| a(&mut ()), || b(&mut ()))
     }
 

@@ -44,13 +44,11 @@ impl Runtime for Recorded {
         self.pool.install(|()| body(&mut &self.recording))
     }
 
-    fn join<A, B, RA, RB>(fork: &mut &Recorder, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut &Recorder) -> RA + Send,
-        B: FnOnce(&mut &Recorder) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        fork: &mut &Recorder,
+        a: impl FnOnce(&mut &Recorder) -> RA + Send,
+        b: impl FnOnce(&mut &Recorder) -> RB + Send,
+    ) -> (RA, RB) {
         let recording = *fork;
         let (a, b) = (
             |_: &mut ()| a(&mut &*recording),

@@ -36,13 +36,11 @@ impl Runtime for Serial {
     }
 
     #[inline]
-    fn join<A, B, RA, RB>(fork: &mut (), a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut ()) -> RA + Send,
-        B: FnOnce(&mut ()) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        fork: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
         (a(fork), b(fork))
     }
 }

@@ -33,13 +33,11 @@ impl Runtime for Threads {
     }
 
     #[inline]
-    fn join<A, B, RA, RB>(fork: &mut Budget, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Budget) -> RA + Send,
-        B: FnOnce(&mut Budget) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        fork: &mut Budget,
+        a: impl FnOnce(&mut Budget) -> RA + Send,
+        b: impl FnOnce(&mut Budget) -> RB + Send,
+    ) -> (RA, RB) {
         if fork.0 <= 1 {
             return (a(fork), b(fork));
         }
@@ -61,13 +59,11 @@ impl Runtime for Threads {
 
 /// Runs `b` on a new thread with half of the budget, and `a` on this thread with the rest.
 #[cold]
-fn split<A, B, RA, RB>(threads: usize, a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce(&mut Budget) -> RA + Send,
-    B: FnOnce(&mut Budget) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+fn split<RA: Send, RB: Send>(
+    threads: usize,
+    a: impl FnOnce(&mut Budget) -> RA + Send,
+    b: impl FnOnce(&mut Budget) -> RB + Send,
+) -> (RA, RB) {
     let other = threads / 2;
     let (b, a) = on_thread(
         move || b(&mut Budget(other)),

@@ -48,13 +48,11 @@ impl Runtime for Tidegate {
     }
 
     #[inline]
-    fn join<A, B, RA, RB>(_: &mut (), a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut ()) -> RA + Send,
-        B: FnOnce(&mut ()) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        _: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
         tidegate::join(|| a(&mut ()), || b(&mut ()))
     }
 

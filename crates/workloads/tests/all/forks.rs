@@ -51,13 +51,11 @@ impl Runtime for Counting {
         body(&mut ())
     }
 
-    fn join<A, B, RA, RB>(fork: &mut (), a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut ()) -> RA + Send,
-        B: FnOnce(&mut ()) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join<RA: Send, RB: Send>(
+        fork: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
         let (forks, spawns) = MADE.get();
         MADE.set((forks + 1, spawns));
         (a(fork), b(fork))

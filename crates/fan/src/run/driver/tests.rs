@@ -220,12 +220,13 @@ fn refusing_engine_ends_the_run() {
 }
 
 #[test]
-fn nothing_is_submitted_before_a_refused_round_is_known_to_be_dead() {
+fn refused_round_that_may_live_is_cancelled_and_no_other_submitted() {
     let faults = Faults::with(|it| (it.refuses, it.is_silent) = (true, true));
     let (end, calls) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no answer"));
     // The last question is whether to cancel.
-    assert_eq!((calls.rounds.len(), calls.questions), (1, 3));
+    let counts = (calls.rounds.len(), calls.questions, calls.cancelled);
+    assert_eq!(counts, (1, 3, 1));
 }
 
 #[test]
@@ -391,12 +392,6 @@ fn unknown_item_is_no_failure() {
         driver.count(round).expect("no failure");
         assert_eq!(driver.survey.weight(), (0, 1));
     });
-}
-
-#[test]
-fn rounds_that_may_live_are_cancelled() {
-    let faults = Faults::with(|it| (it.refuses, it.is_silent) = (true, true));
-    assert_eq!(run(faults, false).1.cancelled, 1);
 }
 
 #[test]

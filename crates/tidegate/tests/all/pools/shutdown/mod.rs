@@ -458,38 +458,19 @@ fn ending_threads_may_broadcast_and_wait() {
     });
 }
 
-/// The kind of task in which the last reference to the task's own pool is dropped.
-#[derive(Clone, Copy)]
-enum Inside {
-    Task,
-    Blocking,
-    FirstHalf,
-    SecondHalf,
-    Scope,
-}
-
-impl Inside {
-    const ALL: [Self; 5] = [
-        Self::Task,
-        Self::Blocking,
-        Self::FirstHalf,
-        Self::SecondHalf,
-        Self::Scope,
-    ];
-
-    fn drop(self, pool: Arc<Pool>, begun: &Gate) {
-        match self {
-            Self::Task => drop(pool),
-            Self::Blocking => tidegate::blocking(|| drop(pool)),
-            Self::FirstHalf => drop(tidegate::join(|| drop(pool), || begun.open())),
-            Self::SecondHalf => drop(tidegate::join(|| begun.open(), || drop(pool))),
-            Self::Scope => tidegate::scope(|s| {
-                s.spawn(|_| begun.open());
-                drop(pool);
-            }),
-        }
-    }
-}
+/// Drops the last reference to a pool in each kind of task of that pool.
+const DROPS: [fn(Arc<Pool>, &Gate); 5] = [
+    |pool, _| drop(pool),
+    |pool, _| tidegate::blocking(|| drop(pool)),
+    |pool, begun| drop(tidegate::join(|| drop(pool), || begun.open())),
+    |pool, begun| drop(tidegate::join(|| begun.open(), || drop(pool))),
+    |pool, begun| {
+        tidegate::scope(|s| {
+            s.spawn(|_| begun.open());
+            drop(pool);
+        });
+    },
+];
 
 #[test]
 fn own_task_may_drop_pool() {
@@ -497,7 +478,7 @@ fn own_task_may_drop_pool() {
     watched(|| {
         for workers in [1, 2] {
             for spares in [0, 3] {
-                for inside in Inside::ALL {
+                for drop_inside in DROPS {
                     let (lives, ran) = (Arc::new(Lives::default()), Arc::new(Tally::new()));
                     let builder = Pool::builder()
                         .workers(workers)
@@ -508,7 +489,7 @@ fn own_task_may_drop_pool() {
                     let other = ran.clone();
                     drop(pool.spawn(move || {
                         alone.wait();
-                        inside.drop(own, &Gate::new());
+                        drop_inside(own, &Gate::new());
                         other.come();
                     }));
                     for _ in 0..TASKS {
