@@ -13,28 +13,21 @@ struct System(
     &'static [&'static str],
 );
 
-/// The emulator can neither limit a program's address space nor fork a program that has threads, so
-/// tests that do so are left out.
+/// The emulator cannot fork a program that has threads, so tests that do so are left out.
 #[rustfmt::skip]
 const SYSTEMS: &[System] = &[
     System("aarch64-unknown-linux-gnu", "qemu-aarch64 aarch64-linux-gnu-gcc",
         "on an emulator whose memory order is stricter: loom shows the weak one", &[
         "TESTKIT_RUNNER=qemu-aarch64 test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-machine \
             -p tidegate-policy -p tidegate-core -- --skip in_a_child",
-        "TESTKIT_RUNNER=qemu-aarch64 test --target={system} -p tidegate-share -p tidegate --lib --test all --test small --test random_programs -- \
-            --skip threadless_pool_serves --skip global_pool_is_built_once --skip sleeping_tasks_finish",
+        "TESTKIT_RUNNER=qemu-aarch64 test --target={system} -p tidegate --lib --test small --test random_programs",
     ]),
     System("x86_64-pc-windows-gnu", "wine x86_64-w64-mingw32-gcc-posix", "in Wine", &[
-        "test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-machine -p tidegate-policy \
-            -p tidegate-share -p tidegate-core",
+        "test --target={system} --tests -p tidegate-deque -p tidegate-policy -p tidegate-core",
         "test --target={system} -p tidegate --lib --test small --test random_programs",
     ]),
     System("wasm32-unknown-unknown", "node", "in Node, without threads", &[
         "run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
-    ]),
-    System("wasm32-wasip1-threads", "node npm", "in Node, with 1 and 2 workers", &[
-        "TIDEGATE_WORKERS=1 run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
-        "TIDEGATE_WORKERS=2 run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
     ]),
     System("aarch64-apple-darwin", "cargo-zigbuild", "linked, not run", &[
         "zigbuild --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
@@ -53,9 +46,6 @@ const VARIABLES: &str = "\
     CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER={root}/crates/xtask/wine/run \
     WINEPREFIX={target}/xtask/wine \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER={root}/examples/wasm/run.mjs \
-    CARGO_TARGET_WASM32_WASIP1_THREADS_RUNNER={root}/examples/wasm/wasi.cjs \
-    CARGO_TARGET_WASM32_WASIP1_THREADS_RUSTFLAGS=-Clink-args=--export=malloc,--export=free \
-    NODE_PATH={target}/xtask/node/node_modules \
     CARGO_TARGET_DIR={target}/xtask/cross";
 
 pub fn run(tally: &mut Tally) {

@@ -495,6 +495,7 @@ mod tests {
 
     /// A task begins after the share controller has checked whether the pool is active, and ends
     /// before the next check.
+    #[cfg(target_os = "linux")]
     #[test]
     fn an_idle_pool_desires_nothing() {
         let folder = tempfile::tempdir().unwrap();
