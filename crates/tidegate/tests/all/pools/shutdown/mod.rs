@@ -462,8 +462,8 @@ fn ending_threads_may_broadcast_and_wait() {
 const DROPS: [fn(Arc<Pool>, &Gate); 5] = [
     |pool, _| drop(pool),
     |pool, _| tidegate::blocking(|| drop(pool)),
-    |pool, begun| drop(tidegate::join(|| drop(pool), || begun.open())),
-    |pool, begun| drop(tidegate::join(|| begun.open(), || drop(pool))),
+    |pool, begun| _ = tidegate::join(|| drop(pool), || begun.open()),
+    |pool, begun| _ = tidegate::join(|| begun.open(), || drop(pool)),
     |pool, begun| {
         tidegate::scope(|s| {
             s.spawn(|_| begun.open());
