@@ -53,7 +53,7 @@ impl Leaf {
         // If a step fails, dropping the leaf undoes the steps before it.
         make(&leaf.folder)?;
         let left = read(&leaf.folder, "cgroup.procs").unwrap_or_default();
-        if !left.trim().is_empty() {
+        if left.lines().any(|line| line.parse::<u32>().is_ok()) {
             let folder = leaf.folder.display();
             return Err(format!("{folder} has processes of an earlier program"));
         }
@@ -247,6 +247,13 @@ mod tests {
         leaf.confine(Some(&[1]), 8).unwrap();
         drop(leaf);
         assert_eq!(now(), pair("max", ""));
+    }
+
+    #[test]
+    fn leaf_of_an_earlier_program_is_not_used() {
+        let (_folder, made) = made("cpu", "cpu");
+        made.put(&made.leaf("cgroup.procs"), "7\n");
+        assert!(create(&made).unwrap_err().contains("an earlier program"));
     }
 
     #[test]
