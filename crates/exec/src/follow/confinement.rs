@@ -186,16 +186,14 @@ fn take_in_missed(leaf: &Leaf, tree: &Tree) {
         let outside = leaf.outside();
         let members = tree.walk().unwrap_or_default();
         let is_outside = |member: &&Member| outside.contains(&member.pid);
-        let mut missed = members.iter().filter(is_outside).peekable();
-        empty = if missed.peek().is_none() {
-            empty + 1
-        } else {
-            0
-        };
+        let missed: Vec<_> = members.iter().filter(is_outside).collect();
+        empty = if missed.is_empty() { empty + 1 } else { 0 };
         if empty == 2 {
             return;
         }
-        missed.for_each(|member| drop(leaf.take_in(member.pid)));
+        for member in missed {
+            let _ = leaf.take_in(member.pid);
+        }
     }
 }
 
@@ -237,7 +235,9 @@ impl Confinement {
         }
         match self {
             Self::Quota(_, _, leaf) => {
-                take_in_missed(leaf, tree);
+                if chosen.is_some() {
+                    take_in_missed(leaf, tree);
+                }
                 leaf.confine(chosen, most)
             }
             Self::Affinity(affinity, _) => {

@@ -104,10 +104,12 @@ impl Leaf {
     pub(super) fn confine(&self, chosen: Option<&[usize]>, most: usize) -> Result<(), String> {
         let Some(chosen) = chosen else {
             write(&self.folder, "cpu.max", "max")?;
-            let widened = self.has_cpuset.then(|| widen_cpuset(&self.folder));
-            let folder = self.folder.display();
-            let refused = |error| format!("cannot write to {folder}/cpuset.cpus: {error}");
-            return widened.unwrap_or(Ok(())).map_err(refused);
+            if self.has_cpuset {
+                let folder = self.folder.display();
+                let refused = |error| format!("cannot write to {folder}/cpuset.cpus: {error}");
+                widen_cpuset(&self.folder).map_err(refused)?;
+            }
+            return Ok(());
         };
         write(&self.folder, "cpu.max", &text(chosen.len(), most))?;
         if self.has_cpuset {

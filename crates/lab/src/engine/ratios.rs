@@ -2,19 +2,19 @@
 
 /// Returns the smallest value, or NaN if any value is NaN.
 pub fn least(values: &[f64]) -> f64 {
-    -greatest(&values.iter().map(|value| -value).collect::<Vec<f64>>())
+    end(values, f64::INFINITY, |one, other| one < other)
 }
 
 /// Returns the largest value, or NaN if any value is NaN.
 pub fn greatest(values: &[f64]) -> f64 {
-    let more = |one: f64, other: f64| {
-        if one.is_nan() || one > other {
-            one
-        } else {
-            other
-        }
-    };
-    values.iter().copied().fold(f64::NEG_INFINITY, more)
+    end(values, f64::NEG_INFINITY, |one, other| one > other)
+}
+
+fn end(values: &[f64], start: f64, is_further: fn(f64, f64) -> bool) -> f64 {
+    values.iter().fold(start, |one, other| {
+        let is_kept = one.is_nan() || is_further(one, *other);
+        if is_kept { one } else { *other }
+    })
 }
 
 /// Returns the ratio that is farthest from 1 in either direction, on a logarithmic scale.

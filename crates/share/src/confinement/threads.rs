@@ -200,13 +200,12 @@ pub fn widen_cpuset(folder: &Path) -> io::Result<()> {
     let file = folder.join("cpuset.cpus");
     // An empty line means the processors of the parent, also later, as do all that are possible. The
     // kernel refuses the first while the cgroup has processes.
-    let parent = folder.parent().unwrap_or(folder);
-    let possible = Path::new("/sys/devices/system/cpu/possible");
-    let texts = [possible, &parent.join("cpuset.cpus.effective")].map(fs::read_to_string);
     let widened = overwrite(&file, "\n");
-    let others = texts.into_iter().flatten();
-    others.fold(widened, |widened, text| {
-        widened.or_else(|_| overwrite(&file, &text))
+    let effective = folder.join("../cpuset.cpus.effective");
+    let others = [Path::new("/sys/devices/system/cpu/possible"), &effective];
+    let widen = |all: &Path| overwrite(&file, &fs::read_to_string(all)?);
+    others.into_iter().fold(widened, |widened, all| {
+        widened.or_else(|error| widen(all).map_err(|_| error))
     })
 }
 

@@ -73,10 +73,6 @@ impl Memory {
         self.declared += bytes;
         self.peak = self.peak.max(self.declared);
     }
-
-    fn planned(&mut self) -> &mut Planned {
-        self.planned.as_mut().expect("a job that keeps the order")
-    }
 }
 
 impl Planned {
@@ -136,7 +132,8 @@ impl Machine<'_> {
 /// Methods for jobs that keep the depth-first order.
 impl Machine<'_> {
     fn plan(&mut self, job: usize) -> &mut Planned {
-        self.jobs[job].memory.planned()
+        let planned = self.jobs[job].memory.planned.as_mut();
+        planned.expect("a job that keeps the order")
     }
 
     /// Returns how long a worker waits for an operation of the job's single scheduling thread, if

@@ -1,4 +1,5 @@
-//! Kubernetes, with one node: real but for the scheduler and the kubelet, which [`node`] stands for.
+//! Kubernetes, with one node: real but for the scheduler and the kubelet, for which
+//! [`node_runs_the_pods`] stands.
 
 use std::env;
 use std::fs;
