@@ -166,6 +166,49 @@ pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
     Ok(Reserved { value, reservation })
 }
 
+/// Runs `program` in the order of the serial program, and returns its result with the most memory
+/// that its tasks had reserved at one time: the value that a [`Budget`] needs as `serial`.
+///
+/// The program runs on a pool of its own, with one worker and the policy
+/// [`DepthFirst`](crate::policy::MemoryPolicy::DepthFirst), under which a spawned task runs where
+/// the serial program would call it. If the peak depends on the input, measure an input that needs
+/// the most.
+///
+/// ```
+/// use tidegate::memory::{self, Budget};
+/// use tidegate::{Pool, policy::MemoryPolicy};
+///
+/// fn work() -> usize {
+///     let buffer = memory::vec::<u64>(1 << 10).expect("the serial run fits");
+///     let (a, b) = tidegate::join(|| memory::reserve(100).is_ok(), || memory::reserve(200).is_ok());
+///     buffer.capacity() + usize::from(a) + usize::from(b)
+/// }
+///
+/// let (first, serial) = memory::serial_peak(work)?;
+/// assert_eq!((first, serial), (1026, 8192 + 200));
+/// let budget = Budget { bytes: 2 * serial, serial };
+/// let pool = Pool::builder().memory(MemoryPolicy::Budget(budget)).build()?;
+/// assert_eq!(pool.install(work), first);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+///
+/// # Errors
+/// If the system creates no thread for the pool.
+///
+/// # Panics
+/// If `program` panics, with its panic.
+pub fn serial_peak<R: Send>(
+    program: impl FnOnce() -> R + Send,
+) -> Result<(R, usize), crate::BuildError> {
+    let policy = DepthFirst { k: isize::MAX as usize };
+    let pool = crate::Pool::builder()
+        .workers(1)
+        .memory(crate::policy::MemoryPolicy::DepthFirst(policy))
+        .build()?;
+    let result = pool.install(program);
+    Ok((result, pool.stats().memory.peak as usize))
+}
+
 impl Reservation {
     /// Returns the size of the reservation in bytes.
     ///

@@ -294,19 +294,18 @@ fn foreign_task_cannot_grow_reservation() {
     assert_eq!(reservation.bytes(), 2);
 }
 
-/// With one worker, the measured peak is the memory that the serial run needs.
 #[test]
-fn depth_first_run_measures_serial_need() {
-    let pool = pool(1, "depth-first:k=1KiB");
-    pool.install(|| {
+fn serial_peak_runs_spawned_tasks_as_calls() {
+    let program = || {
         tidegate::scope(|s| {
             let mut kept = vec![];
             for _ in 0..3 {
                 s.spawn(|_| drop(memory::reserve(4 << 10).unwrap()));
                 kept.push(memory::reserve(1 << 10).unwrap());
             }
-        });
-    });
+            kept.len()
+        })
+    };
     // The third task runs as a call while two reservations are held.
-    assert_eq!(pool.stats().memory.peak, 6 << 10);
+    assert_eq!(memory::serial_peak(program).unwrap(), (3, 6 << 10));
 }
