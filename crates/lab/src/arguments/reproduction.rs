@@ -132,4 +132,7 @@ pub struct ReportArguments {
     /// Where to write the page, which is self-contained; - for standard output
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub out: PathBuf,
+    /// Write only the chart with this title, as an SVG picture
+    #[arg(long, value_name = "TITLE")]
+    pub chart: Option<String>,
 }

@@ -2,11 +2,12 @@
 //!
 //! The plotting library supports only literal colours, not CSS variables. Each line is therefore
 //! drawn in a placeholder colour. In the finished picture, the placeholder is replaced with a
-//! variable that the page defines for light and dark mode.
+//! variable that [`COLOURS`] defines for light and dark mode.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use super::html::Plain;
 use crate::reproduce::page::{Chart, Line, Point};
 
 /// The size of a picture in pixels: one picture fits on a phone, and wide pages show several side
@@ -14,11 +15,19 @@ use crate::reproduce::page::{Chart, Line, Point};
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 260;
 
+/// The heights of a picture's title and of a row of its legend.
+const HEAD: u32 = 24;
+const LINE: u32 = 16;
+
 /// The largest value that an axis can show.
 const MOST: f64 = 1e15;
 const MOST_LABELS: usize = 256;
 
-pub const COLOURS: usize = 12;
+/// The number of lines with colours of their own.
+const LINES: usize = 12;
+
+/// The CSS variables of all colours.
+pub const COLOURS: &str = include_str!("colours.css");
 
 /// The placeholder for the colour of text and axes.
 const INK: RGBColor = RGBColor(1, 0, 0);
@@ -27,12 +36,12 @@ const GRID: RGBColor = RGBColor(2, 0, 0);
 
 /// Returns the placeholder for a line's colour.
 fn colour(line: usize) -> RGBColor {
-    RGBColor(0, 1, (line % COLOURS) as u8)
+    RGBColor(0, 1, (line % LINES) as u8)
 }
 
 /// Returns the page's CSS variable for a line's colour.
 pub fn name(line: usize) -> String {
-    format!("var(--line-{})", line % COLOURS)
+    format!("var(--line-{})", line % LINES)
 }
 
 pub fn draw(chart: &Chart) -> Result<String, String> {
@@ -51,10 +60,39 @@ fn named(svg: &str) -> String {
     let mut svg = svg
         .replace(&hex(INK), "\"var(--ink)\"")
         .replace(&hex(GRID), "\"var(--grid)\"");
-    for line in 0..COLOURS {
+    for line in 0..LINES {
         svg = svg.replace(&hex(colour(line)), &format!("\"{}\"", name(line)));
     }
     svg.replacen(&format!("width=\"{WIDTH}\" height=\"{HEIGHT}\" "), "", 1)
+}
+
+/// Draws a chart as a picture of its own, with its title, its legend and its colours.
+pub fn picture(chart: &Chart) -> Result<String, String> {
+    let head = HEAD + LINE * chart.lines.len().div_ceil(2) as u32;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" \
+         font-family=\"sans-serif\" font-size=\"11\">\n<style>\n{COLOURS}</style>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n\
+         <text x=\"8\" y=\"16\" font-size=\"13\" fill=\"var(--ink)\">{}</text>\n",
+        head + HEIGHT,
+        Plain(&chart.title)
+    );
+    for (number, line) in chart.lines.iter().enumerate() {
+        let x = 8 + WIDTH / 2 * (number as u32 % 2);
+        let y = HEAD + LINE / 2 + LINE * (number as u32 / 2);
+        out.push_str(&format!(
+            "<path d=\"M{x} {y}h14\" stroke=\"{}\" stroke-width=\"3\"/>\
+             <text x=\"{}\" y=\"{}\" fill=\"var(--ink)\">{}</text>\n",
+            name(number),
+            x + 20,
+            y + 4,
+            Plain(&line.name)
+        ));
+    }
+    let place = format!("<svg y=\"{head}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" ");
+    out.push_str(&draw(chart)?.replacen("<svg ", &place, 1));
+    out.push_str("</svg>\n");
+    Ok(out)
 }
 
 fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
@@ -121,7 +159,7 @@ impl Axis {
 
     fn label(self, place: f64) -> String {
         if !self.log {
-            return format!("{place}");
+            return short(place);
         }
         let value = 10_f64.powf(place);
         match value {
@@ -151,6 +189,12 @@ impl Axis {
     }
 }
 
+/// Displays a number without the digits that sums of steps leave, such as those of 0.1 + 0.2.
+fn short(number: f64) -> String {
+    let rounded: f64 = format!("{number:.6e}").parse().expect("a number");
+    rounded.to_string()
+}
+
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 fn draw_on<DB>(area: &DrawingArea<DB, Shift>, chart: &Chart) -> Drawn
@@ -169,7 +213,7 @@ where
         .y_label_area_size(48)
         .build_cartesian_2d(left..right, bottom..top)?;
     let label = |x: &f64| match chart.labels.len() {
-        0 => format!("{x}"),
+        0 => short(*x),
         _ if x.fract().abs() > 1e-6 => String::new(),
         _ => chart.labels.get(*x as usize).cloned().unwrap_or_default(),
     };
@@ -263,6 +307,7 @@ mod tests {
         assert!(is_log(&[1.0, 2.0, 300.0]));
         assert!(!is_log(&[0.0, 2.0, 300.0]));
         assert_eq!(Axis { log: true }.label(2.0), "100");
+        assert_eq!(Axis { log: false }.label(0.1 + 0.2), "0.3");
     }
 
     #[test]
@@ -273,12 +318,12 @@ mod tests {
         };
         let chart = Chart {
             labels: vec!["here".into(), "there".into()],
-            lines: (0..COLOURS).map(line).collect(),
+            lines: (0..LINES).map(line).collect(),
             ..chart(&[])
         };
         let svg = draw(&chart).unwrap();
         assert!(!svg.contains("\"#"), "{svg}");
-        for line in 0..COLOURS {
+        for line in 0..LINES {
             assert!(svg.contains(&name(line)));
         }
         assert!(svg.contains("here") && svg.contains("there"));

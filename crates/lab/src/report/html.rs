@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::chart;
+use super::chart::{self, COLOURS};
 use crate::engine::Verdict;
 use crate::reproduce::page::{Chart, Page, Section, Setting};
 use tidegate_cli_support::output::Table;
@@ -10,7 +10,7 @@ use tidegate_cli_support::output::Table;
 const STYLE: &str = include_str!("style.css");
 
 /// Displays text with its HTML characters escaped.
-struct Plain<'a>(&'a str);
+pub struct Plain<'a>(pub &'a str);
 
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,7 +39,7 @@ pub fn document(pages: &[Page]) -> Result<String, String> {
     let head = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Tidegate: published experiments, reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+         <title>Tidegate: published experiments, reproduced</title>\n<style>\n{COLOURS}{STYLE}</style>\n</head>\n<body>\n"
     );
     out.push_str(&head);
     out.push_str("<header><h1>Published experiments, reproduced</h1>\n<nav>");

@@ -1,7 +1,7 @@
 //! `tidegate-lab report`: renders the results of `tidegate-lab reproduce` as an HTML page.
 //!
 //! The page is one self-contained file. It follows the reader's choice of light or dark mode, and
-//! needs neither scripts nor a network.
+//! needs neither scripts nor a network. `--chart` writes one of its charts as a picture instead.
 
 mod chart;
 mod html;
@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::error::Category;
 
 use crate::arguments::ReportArguments;
-use crate::reproduce::page::Page;
+use crate::reproduce::page::{Chart, Page};
 use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::input;
 use tidegate_cli_support::output::{find_room, keep_apart, to_stdout, write_file};
@@ -28,7 +28,11 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
         ));
     }
     find_room(&arguments.out, "the page")?;
-    let text = html::document(&pages).map_err(Failure::Impossible)?;
+    let text = match &arguments.chart {
+        None => html::document(&pages),
+        Some(title) => chart::picture(find(&pages, title)?),
+    };
+    let text = text.map_err(Failure::Impossible)?;
     write_file(&arguments.out, "the page", |out| {
         out.write_all(text.as_bytes())
     })?;
@@ -36,6 +40,18 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
         return Ok(());
     }
     to_stdout(|out| writeln!(out, "{}", arguments.out.display()))
+}
+
+/// Returns the first chart with this title.
+fn find<'a>(pages: &'a [Page], title: &str) -> Result<&'a Chart, Failure> {
+    let sections = pages.iter().flat_map(|page| &page.sections);
+    let charts = sections.flat_map(|section| &section.charts);
+    let found = charts.clone().find(|chart| chart.title == title);
+    found.ok_or_else(|| {
+        let titles: Vec<String> = charts.map(|chart| format!("{:?}", chart.title)).collect();
+        let expected = titles.join(", ");
+        Failure::Usage(format!("--chart {title:?}: expected one of {expected}"))
+    })
 }
 
 /// Reads one page, or several if the file contains a list.
