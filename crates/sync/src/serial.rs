@@ -32,7 +32,6 @@ pub fn of_this_thread() -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::sync::mpsc;
 
     #[test]
     fn a_thread_keeps_its_own() {
@@ -50,7 +49,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn thread_keeps_its_serial_until_exit() {
-        struct Asks(mpsc::Sender<u64>);
+        struct Asks(std::sync::mpsc::Sender<u64>);
         impl Drop for Asks {
             fn drop(&mut self) {
                 self.0.send(of_this_thread()).unwrap();
@@ -60,7 +59,7 @@ mod tests {
             static FIRST: Cell<Option<Asks>> = const { Cell::new(None) };
             static LAST: Cell<Option<Asks>> = const { Cell::new(None) };
         }
-        let (send, receive) = mpsc::channel();
+        let (send, receive) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             FIRST.set(Some(Asks(send.clone())));
             let own = of_this_thread();

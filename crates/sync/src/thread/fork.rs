@@ -221,8 +221,6 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    extern "C" fn nothing() {}
-
     #[test]
     fn value_is_created_and_dropped_once() {
         let marker = Arc::new(());
@@ -262,6 +260,8 @@ mod tests {
         use super::*;
         use crate::lock::Mutex;
         use std::sync::Barrier;
+
+        extern "C" fn nothing() {}
 
         /// Forks a child that exits with 0 if `check` returns true. Returns its wait status. An
         /// alarm kills the child if it hangs.
