@@ -71,6 +71,12 @@ pub const FIGURES: &[Figure<Seen>] = &[
         }))
     }),
     // P1: a third job arrives.
+    ("published", |v| v.number("published")),
+    ("arrival by halves", |v| match v.fill("{figure}").as_str() {
+        "response" => by_halves(v)[0],
+        "throughput" => by_halves(v)[1],
+        _ => by_halves(v)[2],
+    }),
     ("P1 response", |v| arrival(v)[0]),
     ("P1 throughput", |v| arrival(v)[1]),
     ("P1 power", |v| arrival(v)[2]),
