@@ -200,7 +200,9 @@ pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
 pub fn serial_peak<R: Send>(
     program: impl FnOnce() -> R + Send,
 ) -> Result<(R, usize), crate::BuildError> {
-    let policy = DepthFirst { k: isize::MAX as usize };
+    let policy = DepthFirst {
+        k: isize::MAX as usize,
+    };
     let pool = crate::Pool::builder()
         .workers(1)
         .memory(crate::policy::MemoryPolicy::DepthFirst(policy))
