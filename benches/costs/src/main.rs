@@ -1,4 +1,4 @@
-//! Programs whose instructions `xtask costs` counts. Without arguments, prints each program's name
+//! Programs whose instructions `xtask ci costs` counts. Without arguments, prints each program's name
 //! and how many calls it makes. `costs NAME with` makes the calls, and `costs NAME without` does
 //! the same work without them, so the difference is what the calls cost. One worker runs all of
 //! them, so nothing is stolen, and the instructions hardly vary. An `install` from outside is left

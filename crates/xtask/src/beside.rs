@@ -12,9 +12,6 @@ use crate::command::{Cmd, in_turn};
 use crate::step::{Outcome, Skipped};
 use crate::workspace::{WORKSPACE, folder, scratch};
 
-/// The library outside the workspace that users build into their programs.
-pub const LIBRARY: &str = "--locked --manifest-path crates/rayon-core/Cargo.toml";
-
 /// Only `tidegate-lab bench rayon-programs` builds these packages. Their dependencies are programs
 /// to compare with, not part of the project, so `ci` checks only their format and whether their lock
 /// files are up to date.
@@ -46,45 +43,42 @@ pub fn packages() -> Result<Vec<Package>> {
 
 /// Returns this command of cargo for a package, with its lock file.
 pub fn locked(line: &str, package: &Package) -> Cmd {
-    let folder = folder(package);
-    Cmd::cargo(&format!(
-        "{line} --locked --manifest-path {folder}/Cargo.toml"
-    ))
+    let manifest = format!("{}/Cargo.toml", folder(package));
+    Cmd::cargo(&format!("{line} --locked --manifest-path {manifest}"))
 }
 
-/// Returns this command of cargo for a package outside the workspace. All of these share one target
-/// folder, because they are built mostly from the same dependencies.
-fn cargo(line: &str, package: &Package) -> Cmd {
-    locked(line, package).env("CARGO_TARGET_DIR", scratch("beside"))
+/// Returns this command of cargo with the target folder that the packages outside the workspace
+/// share, because they are built mostly from the same dependencies.
+pub fn shared(line: &str) -> Cmd {
+    Cmd::cargo(line).env("CARGO_TARGET_DIR", scratch("beside"))
 }
 
 /// Checks the formats of the packages outside the workspace, the lints, with the workspace's levels,
-/// and the documentation of the library.
+/// and the documentation of the library that users build into their programs.
 pub fn lints() -> Outcome {
     let lints = workspace_lints()?;
     let packages = packages()?;
     for package in &packages {
-        let folder = folder(package);
-        let format = format!("fmt --check --manifest-path {folder}/Cargo.toml -- -l");
-        Cmd::cargo(&format).succeed()?;
+        let manifest = format!("--manifest-path {}/Cargo.toml", folder(package));
+        Cmd::cargo(&format!("fmt --check {manifest} -- -l")).succeed()?;
         if is_measured(package) {
-            cargo("update --workspace", package).succeed()?;
+            shared(&format!("update --workspace --locked {manifest}")).succeed()?;
         } else {
-            let clippy = cargo("clippy --all-targets --all-features", package);
-            clippy.args(["--", "-Dwarnings"]).args(&lints).succeed()?;
+            let line = format!("clippy --all-targets --all-features --locked {manifest} --");
+            shared(&line).args(["-Dwarnings"]).args(&lints).succeed()?;
         }
     }
-    let line = "RUSTDOCFLAGS=-Dwarnings CARGO_TARGET_DIR={target}/xtask/beside doc --all-features \
-        --no-deps --document-private-items --lib";
-    Cmd::cargo(&format!("{line} {LIBRARY}")).succeed()?;
-    Ok(format!("{} packages", packages.len()))
+    let line = "RUSTDOCFLAGS=-Dwarnings doc --all-features --no-deps --document-private-items --lib \
+        --locked --manifest-path crates/rayon-core/Cargo.toml";
+    in_turn([shared(line)], &format!("{} packages", packages.len()))
 }
 
 /// Runs the tests of the packages outside the workspace.
 pub fn tests() -> Outcome {
     let mut packages = packages()?;
     packages.retain(|package| !is_measured(package));
-    in_turn(packages.iter().map(|package| cargo("test", package)), "")
+    let target = "CARGO_TARGET_DIR={target}/xtask/beside test";
+    in_turn(packages.iter().map(|package| locked(target, package)), "")
 }
 
 /// Runs both programs of `examples/held-lock` on the published rayon-core, where they deadlock, and
@@ -94,10 +88,9 @@ pub fn held_lock() -> Outcome {
         for program in ["held-lock", "bridge"] {
             let manifest = format!("examples/held-lock/{build}/Cargo.toml");
             let line = format!("run --quiet --locked --manifest-path {manifest} --bin {program}");
-            let run = Cmd::cargo(&line).env("CARGO_TARGET_DIR", scratch("beside"));
-            let output = run.succeed()?;
-            let printed = output.lines().last();
-            ensure!(printed == Some(expected), "{output}\nexpected: {expected}");
+            let output = shared(&line).succeed()?;
+            let ended = output.ends_with(&format!("\n{expected}\n"));
+            ensure!(ended, "{output}\nexpected: {expected}");
         }
     }
     Ok("deadlock on the published rayon-core only".to_string())
@@ -138,17 +131,13 @@ pub fn unused() -> Outcome {
 pub fn deny(what: &str) -> Outcome {
     need(Cmd::cargo("deny --version"), "cargo-deny is not installed")?;
     if what == "advisories" {
-        need(
-            Cmd::cargo("deny fetch db"),
-            "the advisories cannot be fetched",
-        )?;
+        let why = "the advisories cannot be fetched";
+        need(Cmd::cargo("deny fetch db"), why)?;
     }
     let mut packages = packages()?;
     packages.retain(|package| !is_measured(package));
-    let manifests = packages
-        .iter()
-        .map(|package| folder(package) + "/Cargo.toml");
-    let checks = manifests.chain(["Cargo.toml".to_string()]).map(|manifest| {
+    let manifests = packages.iter().map(|it| it.manifest_path.as_str());
+    let checks = manifests.chain(["Cargo.toml"]).map(|manifest| {
         let line = "deny --all-features --locked --manifest-path";
         Cmd::cargo(&format!("{line} {manifest} check {what}"))
     });

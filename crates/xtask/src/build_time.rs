@@ -1,5 +1,5 @@
 //! Measures what users pay to build the libraries as dependencies, in release, from nothing:
-//! `cargo run -p xtask -- build-time`. ARCHITECTURE.md limits each in relation to rayon.
+//! `cargo run -p xtask -- ci "build time"`. ARCHITECTURE.md limits each in relation to rayon.
 
 use std::fs;
 
@@ -11,12 +11,10 @@ use crate::step::Tally;
 use crate::workspace::{WORKSPACE, scratch};
 
 /// What a program depends on: the name of the check, and the end of the program's manifest.
+#[rustfmt::skip]
 const SUBJECTS: [(&str, &str); 3] = [
     ("rayon", "rayon = \"1.12\""),
-    (
-        "rayon on the drop-in",
-        "rayon = \"1.12\"\n[patch.crates-io]\nrayon-core = { path = \"{crates}/rayon-core\" }",
-    ),
+    ("rayon on the drop-in", "rayon = \"1.12\"\n[patch.crates-io]\nrayon-core = { path = \"{crates}/rayon-core\" }"),
     ("tidegate", "tidegate = { path = \"{crates}/tidegate\" }"),
 ];
 
@@ -47,26 +45,21 @@ fn build(name: &str, dependencies: &str) -> Result<f64> {
     fs::create_dir_all(folder.join("src"))?;
     fs::write(folder.join("Cargo.toml"), manifest)?;
     fs::write(folder.join("src/main.rs"), "fn main() {}\n")?;
-    let target = folder.join("target");
-    let cargo = |line| {
-        let cargo = Cmd::cargo(line).env("CARGO_TARGET_DIR", &target);
-        cargo.within(&folder)
-    };
+    let cargo = |line| Cmd::cargo(line).within(&folder);
     // Downloads are not part of building.
     cargo("fetch").succeed()?;
     let before = cpu_seconds_of_children()?;
-    cargo("build --release").succeed()?;
+    cargo("build --release --target-dir target").succeed()?;
     Ok(cpu_seconds_of_children()? - before)
 }
 
 /// Returns the CPU seconds of the processes that this one has started and that have ended.
-#[cfg(target_os = "linux")]
 fn cpu_seconds_of_children() -> Result<f64> {
-    let stat = procfs::process::Process::myself()?.stat()?;
-    Ok((stat.cutime + stat.cstime) as f64 / procfs::ticks_per_second() as f64)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn cpu_seconds_of_children() -> Result<f64> {
-    anyhow::bail!("build times are read from /proc, which only Linux has")
+    #[cfg(not(target_os = "linux"))]
+    anyhow::bail!("build times are read from /proc, which only Linux has");
+    #[cfg(target_os = "linux")]
+    {
+        let stat = procfs::process::Process::myself()?.stat()?;
+        Ok((stat.cutime + stat.cstime) as f64 / procfs::ticks_per_second() as f64)
+    }
 }

@@ -12,7 +12,7 @@ use crate::command::{Cmd, NIGHT, has_toolchain, in_turn, rustup};
 use crate::step::{Outcome, Skipped, Tally};
 use crate::suites::{self, Kind};
 use crate::workspace::{WORKSPACE, folder, is_published, scratch};
-use crate::{beside, build_time, costs, foreign, house, mutants, rayon};
+use crate::{beside, build_time, costs, house, mutants, rayon, targets};
 
 /// How long a check takes once everything is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +24,8 @@ pub enum Cost {
 }
 
 enum Check {
-    /// A command of cargo, see [`Cmd::cargo`].
-    Cargo(&'static str),
+    /// Commands of cargo, see [`Cmd::cargo`].
+    Cargo(&'static [&'static str]),
     One(fn() -> Outcome),
     /// A table of checks, each of which prints its own line.
     Table(fn(&mut Tally)),
@@ -41,51 +41,45 @@ pub struct Step(Cost, pub &'static str, Check);
 /// that may use atomics, locks, threads and the clock only through `sync`.
 #[rustfmt::skip]
 pub const STEPS: &[Step] = &[
-    Step(Seconds, "fmt", Cargo("fmt --all --check -- -l")),
+    Step(Seconds, "fmt", Cargo(&["fmt --all --check -- -l"])),
     Step(Seconds, "house", One(house::check)),
     Step(Seconds, "patches", One(mutants::apply)),
     Step(Seconds, "licences", One(|| beside::deny("bans licenses"))),
     Step(Seconds, "unused dependencies", One(beside::unused)),
-    Step(Seconds, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
-    Step(Seconds, "rustdoc", One(rustdoc)),
+    Step(Seconds, "clippy", Cargo(&["clippy --workspace --all-targets --all-features -- -D warnings"])),
+    Step(Seconds, "rustdoc", Cargo(&[
+        "RUSTDOCFLAGS=-Dwarnings doc --no-deps --lib --workspace --all-features --document-private-items",
+        // As users document it who enable no feature.
+        "RUSTDOCFLAGS=-Dwarnings doc --no-deps --lib -p tidegate -p tidegate-core -p tidegate-policy -p tidegate-sync",
+    ])),
     Step(Seconds, "beside lints", One(beside::lints)),
     Step(Minutes, "web links", One(house::web)),
     Step(Minutes, "advisories", One(|| beside::deny("advisories"))),
-    Step(Minutes, "doc tests", Cargo("test --workspace --doc --all-features")),
+    Step(Minutes, "doc tests", Cargo(&["test --workspace --doc --all-features"])),
     Step(Minutes, "features", One(features)),
-    Step(Minutes, "dagrs", Cargo("test -p tidegate-lab --features dagrs --test all interval_bench")),
+    Step(Minutes, "dagrs", Cargo(&["test -p tidegate-lab --features dagrs --test all interval_bench"])),
     Step(Minutes, "beside tests", One(beside::tests)),
     Step(Minutes, "held lock", One(beside::held_lock)),
-    Step(Minutes, "hash folder", Cargo("run -p hash-folder -- docs")),
-    Step(Minutes, "rayon app", Cargo("run --locked --target-dir={target}/xtask/beside --manifest-path examples/rayon-app/Cargo.toml -- docs")),
+    Step(Minutes, "hash folder", Cargo(&["run -p hash-folder -- docs"])),
+    Step(Minutes, "rayon app", Cargo(&["run --locked --target-dir={target}/xtask/beside --manifest-path examples/rayon-app/Cargo.toml -- docs"])),
     Step(Minutes, "msrv", One(msrv)),
-    Step(Minutes, "check other targets", Table(targets)),
+    Step(Minutes, "check other targets", Table(|tally| targets::run(tally, "check"))),
     Step(Minutes, "build time", Table(build_time::run)),
     Step(Minutes, "costs", Table(costs::run)),
     Step(Minutes, "package", One(package)),
     Step(Minutes, "semver", One(semver)),
-    Step(Hours, "run other targets", Table(foreign::run)),
+    Step(Hours, "run other targets", Table(|tally| targets::run(tally, "on"))),
     Step(Hours, "fan on slurm", Table(|tally| suites::run(tally, Kind::Soak, Some("fan-slurm"), false, None))),
     Step(Hours, "rayon", Table(rayon::run)),
-    Step(Hours, "clippy loom", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib --tests \
-        -p tidegate-sync -p tidegate-deque -p tidegate-core -p tidegate -- -D warnings")),
-    Step(Hours, "clippy behind sync", Cargo("RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib \
+    Step(Hours, "clippy loom", Cargo(&["RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib --tests \
+        -p tidegate-sync -p tidegate-deque -p tidegate-core -p tidegate -- -D warnings"])),
+    Step(Hours, "clippy behind sync", Cargo(&["RUSTFLAGS=--cfg=loom clippy --target-dir={target}/xtask/loom --features tidegate-sync/loom --lib \
         -p tidegate-policy -p tidegate-deque -p tidegate-share -p tidegate-machine -p tidegate-core -p tidegate -- \
-        --no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods")),
+        --no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods"])),
     Step(Hours, "loom", Table(|tally| suites::run(tally, Kind::Loom, None, false, None))),
     Step(Hours, "mutants", Table(|tally| mutants::run(tally, None))),
     Step(Hours, "miri", Table(|tally| suites::run(tally, Kind::Miri, None, false, None))),
     Step(Hours, "tsan", Table(|tally| suites::run(tally, Kind::Tsan, None, false, None))),
-];
-
-/// Other targets, each with the packages that are type-checked for it. Some dependencies of the
-/// command and the laboratory don't compile for 32-bit targets.
-const TARGETS: [(&str, &str); 5] = [
-    ("aarch64-unknown-linux-gnu", "--workspace"),
-    ("aarch64-apple-darwin", "--workspace"),
-    ("x86_64-pc-windows-msvc", "--workspace"),
-    ("i686-unknown-linux-gnu", "-p tidegate"),
-    ("wasm32-unknown-unknown", "-p tidegate"),
 ];
 
 /// Runs all checks that take at most as long as wanted, or only one.
@@ -98,23 +92,13 @@ pub fn run(tally: &mut Tally, only: Option<&str>, quick: bool, full: bool) {
     for Step(cost, name, check) in STEPS {
         match check {
             _ if only.map_or(*cost > most, |only| only != *name) => {}
-            Cargo(line) => _ = tally.run(name, || in_turn([Cmd::cargo(line)], "")),
+            Cargo(lines) => {
+                _ = tally.run(name, || in_turn(lines.iter().map(|it| Cmd::cargo(it)), ""))
+            }
             One(check) => _ = tally.run(name, check),
             Table(run) => run(tally),
         }
     }
-}
-
-/// Documents all libraries, and those with features also as a user does who enables none.
-fn rustdoc() -> Outcome {
-    let all = "--workspace --all-features --document-private-items";
-    let plain = "-p tidegate -p tidegate-core -p tidegate-policy -p tidegate-sync";
-    let doc = |line| {
-        Cmd::cargo(&format!(
-            "RUSTDOCFLAGS=-Dwarnings doc --no-deps --lib {line}"
-        ))
-    };
-    in_turn([all, plain].map(doc), "")
 }
 
 /// Tests what needs a feature that the ordinary tests are built without: the libraries that have
@@ -131,21 +115,6 @@ fn features() -> Outcome {
     in_turn([Cmd::cargo(&line)], "")
 }
 
-/// Type-checks the packages in [`TARGETS`] and the library outside the workspace for each target
-/// whose standard library is available.
-fn targets(tally: &mut Tally) {
-    for (target, packages) in TARGETS {
-        tally.run(&format!("check {target}"), || {
-            rustup(&format!("target add {target}"))?;
-            let checks = [packages, beside::LIBRARY].map(|packages| {
-                let line = "check --target-dir={target}/xtask/cross --all-features --target";
-                Cmd::cargo(&format!("{line} {target} {packages}"))
-            });
-            in_turn(checks, "type-checked only")
-        });
-    }
-}
-
 /// Type-checks each package that users build, with the oldest Rust that its manifest promises.
 fn msrv() -> Outcome {
     let mut versions = BTreeSet::new();
@@ -155,17 +124,21 @@ fn msrv() -> Outcome {
     for package in members.filter(|it| is_published(it)).chain(&packages) {
         let version = package.rust_version.as_ref();
         let version = version.with_context(|| format!("{} has no rust-version", package.name))?;
-        if !has_toolchain(&version.to_string()) {
-            let line = format!("toolchain install {version} --profile minimal --no-self-update");
-            rustup(&line)?;
+        let version = version.to_string();
+        if !has_toolchain(&version) {
+            rustup(&format!(
+                "toolchain install {version} --profile minimal --no-self-update"
+            ))?;
         }
         let target = "CARGO_TARGET_DIR={target}/xtask/msrv";
-        let line = format!("{target} +{version} check --all-features");
-        beside::locked(&line, package).succeed()?;
-        versions.insert(version.to_string());
+        beside::locked(
+            &format!("{target} +{version} check --all-features"),
+            package,
+        )
+        .succeed()?;
+        versions.insert(version);
     }
-    let versions: Vec<_> = versions.into_iter().collect();
-    Ok(format!("Rust {}", versions.join(" and ")))
+    Ok(format!("Rust {}", Vec::from_iter(versions).join(" and ")))
 }
 
 /// Does everything that publishing the crates does, except the upload: builds each crate from the

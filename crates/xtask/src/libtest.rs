@@ -3,39 +3,32 @@
 //! If a filter matches no test, the test program still succeeds, so the exit code alone proves
 //! nothing. So every check that runs tests by name counts the tests.
 
+use std::ops::RangeBounds;
+
 use anyhow::ensure;
 
-use crate::command::Cmd;
 use crate::step::Outcome;
 
-/// Returns how many tests `passed` or `failed`, according to the programs' last lines. A program
-/// that crashed has none.
-pub fn count(output: &str, result: &str) -> usize {
-    let lines = output
-        .lines()
-        .filter_map(|it| it.split_once("test result: "));
-    let counts = lines.flat_map(|it| it.1.split([';', '.']));
-    let counts =
-        counts.filter_map(|it| it.trim().strip_suffix(result)?.trim().parse::<usize>().ok());
-    counts.sum()
-}
-
-/// Runs a test command that must run at least one test and pass.
-pub fn pass(command: Cmd) -> Outcome {
-    judge(command.run()?, 1)
-}
-
-/// Returns the outcome of a test command. At least `least` tests must have run, and all must have
-/// passed.
-pub fn judge((success, text): (bool, String), least: usize) -> Outcome {
-    let passed = count(&text, "passed");
-    let advice = "tests have such names: correct the table";
-    ensure!(success, "{text}");
+/// Returns the outcome of a test command: so many tests must have passed and failed, according to
+/// the programs' last lines, and the command must have succeeded if none had to fail.
+pub fn judge(
+    (success, text): (bool, String),
+    passed: impl RangeBounds<usize>,
+    failed: usize,
+) -> Outcome {
+    let results = text.lines().filter(|it| it.contains("test result: "));
+    let parts: Vec<&str> = results.flat_map(|it| it.split([';', '.'])).collect();
+    let found = [" passed", " failed"].map(|result| {
+        let counts = parts.iter().filter_map(|it| it.strip_suffix(result));
+        counts.flat_map(|it| it.trim().parse::<usize>()).sum()
+    });
+    ensure!(success == (failed == 0), "{text}");
+    let fits = passed.contains(&found[0]) && found[1] == failed;
     ensure!(
-        passed >= least,
-        "{text}\n{passed} of at least {least} {advice}"
+        fits,
+        "{text}\n{found:?} tests passed and failed: correct the table"
     );
-    Ok(format!("tests: {passed}"))
+    Ok(format!("tests: {}", found[0]))
 }
 
 #[cfg(test)]
@@ -43,13 +36,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn success_without_tests_is_failure() {
-        let judged = |success, passed| {
-            let text = format!("test result: ok. {passed} passed; 7 ignored; finished in 0.5s\n");
-            judge((success, text.repeat(2)), 2).is_ok()
+    fn exactly_the_expected_tests_pass() {
+        let judged = |success, text: &str| {
+            let text = format!("test result: FAILED. 2 passed; 7 ignored\ntest result: ok. {text}");
+            [(2, 0), (2, 1)]
+                .map(|(least, failed)| judge((success, text.clone()), least..9, failed).is_ok())
         };
-        assert!(judged(true, 1));
-        assert!(!judged(true, 0));
-        assert!(!judged(false, 1));
+        assert_eq!(judged(true, "0 passed; 0 failed; in 0.5s"), [true, false]);
+        assert_eq!(judged(true, "7 passed; 0 failed; in 0.5s"), [false, false]);
+        assert_eq!(
+            judged(false, "1 passed; 1 failed; 2 ignored"),
+            [false, true]
+        );
+        assert_eq!(judged(false, "1 passed; 0 failed"), [false, false]);
     }
 }

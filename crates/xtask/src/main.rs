@@ -13,13 +13,13 @@ mod build_time;
 mod ci;
 mod command;
 mod costs;
-mod foreign;
 mod house;
 mod libtest;
 mod mutants;
 mod rayon;
 mod step;
 mod suites;
+mod targets;
 mod workspace;
 
 use std::env;
@@ -53,10 +53,6 @@ enum Task {
     },
     /// Layering, sizes, orderings, links: what no other tool checks.
     House,
-    /// The CPU time that building the libraries as dependencies takes, beside rayon's.
-    BuildTime,
-    /// The instructions of forks, spawns, loops and other calls, counted by callgrind.
-    Costs,
     /// The loom models, or one group of them.
     Loom {
         /// The group.
@@ -72,15 +68,11 @@ enum Task {
         #[arg(long)]
         full: bool,
     },
-    /// The runtime crates' tests under ThreadSanitizer.
-    Tsan,
     /// Every mutant, or one: the test that must catch it has to fail.
     Mutants {
         /// The name of its patch, without `.patch`.
         name: Option<String>,
     },
-    /// Every test of the published rayon, on our rayon-core.
-    Rayon,
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
@@ -100,26 +92,17 @@ enum Task {
 fn main() -> Result<ExitCode> {
     let task = Task::parse();
     env::set_current_dir(&WORKSPACE.workspace_root)?;
-    Ok(ExitCode::from(u8::from(!carry_out(&task))))
-}
-
-/// Returns whether everything passed.
-fn carry_out(task: &Task) -> bool {
     let tally = &mut Tally::default();
     match task {
-        Task::Ci { step, quick, full } => ci::run(tally, step.as_deref(), *quick, *full),
+        Task::Ci { step, quick, full } => ci::run(tally, step.as_deref(), quick, full),
         Task::House => _ = tally.run("house", house::check),
-        Task::BuildTime => build_time::run(tally),
-        Task::Costs => costs::run(tally),
-        Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), *full, None),
-        Task::Miri { full } => suites::run(tally, Kind::Miri, None, *full, None),
-        Task::Tsan => suites::run(tally, Kind::Tsan, None, false, None),
+        Task::Loom { group, full } => suites::run(tally, Kind::Loom, group.as_deref(), full, None),
+        Task::Miri { full } => suites::run(tally, Kind::Miri, None, full, None),
         Task::Mutants { name } => mutants::run(tally, name.as_deref()),
-        Task::Rayon => rayon::run(tally),
         Task::Soak { name, hq, k8s } => {
             let folder = k8s.as_deref().or(hq.as_deref().and_then(Path::parent));
             suites::run(tally, Kind::Soak, name.as_deref(), true, folder);
         }
     }
-    tally.close()
+    Ok(ExitCode::from(u8::from(!tally.close())))
 }

@@ -39,10 +39,10 @@ const TREE: &str = "mutants/tree";
 const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
 
 /// A mistake in the code, and the test that must catch it.
-#[derive(Clone, Debug, PartialEq)]
 struct Mutant {
     name: String,
     title: String,
+    kind: Kind,
     /// The tool, the package, the tool's argument, and the test with its modules.
     fails: [String; 4],
 }
@@ -53,34 +53,31 @@ impl Mutant {
         let (title, _) = head.split_once("\n\n")?;
         let fails = head.lines().find_map(|line| line.strip_prefix("Fails: "))?;
         let fails: Vec<String> = fails.split(' ').map(str::to_string).collect();
-        let is_known = ["loom", "miri"].contains(&fails[0].as_str());
-        let fails = fails.try_into().ok().filter(|_| is_known)?;
-        let (name, title) = (name.to_string(), title.replace('\n', " "));
-        Some(Mutant { name, title, fails })
+        Some(Mutant {
+            kind: match fails[0].as_str() {
+                "loom" => Kind::Loom,
+                "miri" => Kind::Miri,
+                _ => return None,
+            },
+            name: name.to_string(),
+            title: title.replace('\n', " "),
+            fails: fails.try_into().ok()?,
+        })
     }
 
     fn patch(&self, option: &str) -> Cmd {
         apply_patch(option, &format!("{FOLDER}{}.patch", self.name))
     }
 
-    fn kind(&self) -> Kind {
-        match self.fails[0].as_str() {
-            "miri" => Kind::Miri,
-            _ => Kind::Loom,
-        }
-    }
-
     /// Returns the command `cargo test` for the test in the copy, with `args` and the arguments of
     /// the test program.
     fn cargo_test(&self, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
-        let command = match self.kind() {
-            Kind::Miri => {
-                let programs = format!("-p {package} --test {argument}");
-                Kind::Miri.cargo(&programs, NEVER_PREEMPT)
-            }
-            kind => kind.cargo(&format!("-p {package}"), argument),
+        let (programs, value) = match self.kind {
+            Kind::Miri => (format!("-p {package} --test {argument}"), NEVER_PREEMPT),
+            _ => (format!("-p {package}"), argument),
         };
+        let command = self.kind.cargo(&programs, value);
         (command.within(scratch(TREE)).args(args))
             .args(["--", "--nocapture", "--exact", test])
             // Two builds differ only in a few lines.
@@ -126,14 +123,14 @@ pub fn run(tally: &mut Tally, only: Option<&str>) {
     for mutant in &mutants {
         passes.entry(&mutant.fails).or_insert_with(|| {
             tally.run(&mutant.fails[3], || {
-                mutant.kind().ready()?;
-                libtest::pass(mutant.cargo_test(&[]))
+                mutant.kind.ready()?;
+                libtest::judge(mutant.cargo_test(&[]).run()?, 1.., 0)
             })
         });
     }
     for mutant in &mutants {
         tally.run(&format!("mutant {}", mutant.name), || {
-            mutant.kind().ready()?;
+            mutant.kind.ready()?;
             let passes = passes[&mutant.fails];
             ensure!(passes, "the test does not pass without the mutant");
             mutant.patch("--verbose").within(scratch(TREE)).succeed()?;
@@ -156,50 +153,18 @@ fn copy() -> Outcome {
     Ok(String::new())
 }
 
+/// The mutant must compile, and its test must begin and then fail or crash. Returns the title and the
+/// first error message.
 fn check(mutant: &Mutant) -> Outcome {
     let built = mutant.cargo_test(&["--no-run"]).succeed();
     built.context("the mutant does not compile")?;
-    judge(&mutant.title, mutant.cargo_test(&[]).run()?)
-}
-
-/// The test must have begun and failed, or crashed. Returns the title and the first error message.
-fn judge(title: &str, (success, text): (bool, String)) -> Outcome {
-    ensure!(
-        !success,
-        "{text}\nUNCAUGHT: the test passes with it: {title}"
-    );
+    let (success, text) = mutant.cargo_test(&[]).run()?;
+    let title = &mutant.title;
+    ensure!(!success, "{text}\nUNCAUGHT, the test passes: {title}");
     let started = text.contains("running 1 test");
     ensure!(started, "{text}\nno test was started: {title}");
-    let is_message =
-        |line: &str| line.contains("panicked at") || line.contains("Undefined Behavior");
-    let lines: Vec<&str> = text.lines().skip_while(|line| !is_message(line)).collect();
-    Ok(format!("{title} {}", lines[..lines.len().min(2)].join(" ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_failure_or_crash_catches_the_mutant() {
-        let caught = |success, text: &str| judge("It.", (success, text.to_string()));
-        let failed = "running 1 test\nthread 't' panicked at a.rs:1:\ntaken twice\nnote";
-        let message = "It. thread 't' panicked at a.rs:1: taken twice";
-        assert_eq!(caught(false, failed).unwrap(), message);
-        assert!(caught(false, "running 1 test\n(signal: 6, SIGABRT)").is_ok());
-        assert!(caught(true, "running 1 test\ntest a ... ok").is_err());
-        assert!(caught(false, "running 0 tests").is_err());
-    }
-
-    #[test]
-    fn patch_header_names_the_test() {
-        let text = "Two lines\nof title.\n\nMore.\nFails: loom p 2 m::t\n\ndiff --git a/a b/a\n";
-        let found = Mutant::parse("late", text).unwrap();
-        assert_eq!(found.title, "Two lines of title.");
-        assert_eq!(found.fails, ["loom", "p", "2", "m::t"]);
-        for part in ["loom", " m::t", "Two lines\nof title.\n\n", "Fails: "] {
-            let without = Mutant::parse("late", &text.replace(part, ""));
-            assert_eq!(without, None, "{part}");
-        }
-    }
+    let messages = ["panicked at", "Undefined Behavior"];
+    let is_message = |line: &&str| messages.iter().any(|message| line.contains(message));
+    let lines = text.lines().skip_while(|line| !is_message(line)).take(2);
+    Ok(format!("{title} {}", Vec::from_iter(lines).join(" ")))
 }

@@ -1,4 +1,4 @@
-//! Tests that run in an unusual way: `cargo run -p xtask -- loom|miri|tsan|soak [NAME] [--full]`.
+//! Tests that run in an unusual way: `cargo run -p xtask -- loom|miri|soak [NAME] [--full]`.
 //!
 //! * loom: A model is an ordinary test, compiled for loom with `--cfg loom` and a feature. loom runs
 //!   it once for every interleaving within a bound on preemptions. When a model fails, its failing
@@ -200,20 +200,15 @@ fn check(suite: &Suite, full: bool, first: Option<&Path>) -> Outcome {
     let Suite(kind, _, programs, values, tests) = suite;
     let value = values[usize::from(full)];
     let limit = if full { NIGHT } else { LIMIT };
-    let path = env::var("PATH").unwrap_or_default();
-    let cargo = || {
-        let cargo = kind.cargo(programs, value).limit(limit);
-        match first {
-            Some(first) => cargo.env("PATH", format!("{}:{path}", first.display())),
-            None => cargo,
-        }
-    };
-    let stops = full && values[0] == "0";
-    let every = if stops {
-        cargo().env("LOOM_MAX_DURATION", HOUR)
-    } else {
-        cargo()
-    };
+    let mut path = env::var("PATH").unwrap_or_default();
+    if let Some(first) = first {
+        path = format!("{}:{path}", first.display());
+    }
+    let cargo = || kind.cargo(programs, value).limit(limit).env("PATH", &path);
+    let mut every = cargo();
+    if full && values[0] == "0" {
+        every = every.env("LOOM_MAX_DURATION", HOUR);
+    }
     let args = match kind {
         Loom => format!("-- --show-output {tests}"),
         Miri => String::new(),
@@ -236,10 +231,10 @@ fn check(suite: &Suite, full: bool, first: Option<&Path>) -> Outcome {
     if let (Soak, true, Some((_, why))) = (kind, success, skipped) {
         bail!(Skipped(why.to_string()));
     }
-    let passed = libtest::judge((success, text), tests.split(' ').count())?;
-    let silent = *kind == Soak && detail.is_empty();
+    let passed = libtest::judge((success, text), tests.split(' ').count().., 0)?;
+    let sized = *kind != Soak || !detail.is_empty();
     ensure!(
-        !silent,
+        sized,
         "no line begins with soak: does the test read {SCALE}?"
     );
     Ok(passed + &detail)
@@ -250,15 +245,17 @@ fn cut_off(output: &str) -> String {
     let outputs = output.split("\n---- ").skip(1);
     let stopped = outputs.filter(|output| output.lines().any(|line| line == CUT_OFF));
     let names = stopped.filter_map(|output| output.split(' ').next());
-    let ending = |name| format!("; stopped before its end: {name}");
-    names.map(ending).collect()
+    names
+        .map(|name| format!("; stopped before its end: {name}"))
+        .collect()
 }
 
 /// Returns the sizes that a soak has printed.
 fn sizes(output: &str) -> String {
     let sizes = output.lines().filter_map(|line| line.split_once("soak:"));
-    let ending = |(_, size): (&str, &str)| format!("; {}", size.trim());
-    sizes.map(ending).collect()
+    sizes
+        .map(|(_, size)| format!("; {}", size.trim()))
+        .collect()
 }
 
 /// Runs a failing model once more, so that loom writes the failing schedule to a file. Returns
@@ -275,23 +272,5 @@ fn save(models: Cmd, test: &str) -> String {
     match again.run() {
         Ok(_) if file.exists() => format!("\nits failing schedule is saved; from there: {shown}"),
         _ => format!("\nthe failing schedule of {test} could not be saved"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stopped_model_is_named() {
-        let output = "\n---- m::a stdout ----\n1 of 2\n\n---- m::b stdout ----\ncut off\n\n";
-        assert_eq!(cut_off(output), "; stopped before its end: m::b");
-        assert_eq!(cut_off("test m::a ... ok"), "");
-    }
-
-    #[test]
-    fn test_without_size_did_not_run() {
-        assert_eq!(sizes("test a ... soak: 7 tasks"), "; 7 tasks");
-        assert_eq!(sizes("test a ... ok"), "");
     }
 }

@@ -71,17 +71,19 @@ struct Reads {
 impl<R: Serialize + DeserializeOwned + Send + Sync> Batch<R> {
     pub fn simulated(runs: u64, cells: impl IntoIterator<Item = Named<R>>) -> Self {
         let (names, cells) = cells.into_iter().unzip();
+        let is_real = false;
         Self {
             names,
             cells,
             runs,
-            is_real: false,
+            is_real,
         }
     }
 
     pub fn real(runs: u64, cells: impl IntoIterator<Item = Named<R>>) -> Self {
+        let is_real = true;
         Self {
-            is_real: true,
+            is_real,
             ..Self::simulated(runs, cells)
         }
     }
@@ -115,9 +117,10 @@ impl<R> Measured<R> {
             let other = all.insert(name, runs);
             assert!(other.is_none(), "each cell has a name of its own");
         }
+        let is_short = |_: &R| false;
         Self {
             runs: all,
-            is_short: |_| false,
+            is_short,
         }
     }
 
@@ -180,10 +183,8 @@ impl<'a, R> View<'a, R> {
     }
 
     pub fn value(self, figure: impl Fn(View<'_, R>) -> f64) -> f64 {
-        figure(View {
-            reads: &Reads::default(),
-            ..self
-        })
+        let reads = &Reads::default();
+        figure(View { reads, ..self })
     }
 
     /// Returns whether a figure reads runs that are too short, and whether it reads one run of each
@@ -219,12 +220,8 @@ impl<'a, R> View<'a, R> {
 
     /// Reads the median of a sample of a cell.
     pub fn read(self, sample: impl FnOnce() -> (String, Sample)) -> f64 {
-        let Reads {
-            samples,
-            order,
-            redrawn,
-            ..
-        } = self.reads;
+        let (samples, order, redrawn) =
+            (&self.reads.samples, &self.reads.order, &self.reads.redrawn);
         if let Some((medians, read)) = &mut *redrawn.borrow_mut() {
             *read += 1;
             return medians[order.borrow()[*read - 1]];
@@ -260,16 +257,14 @@ impl<'a, R> View<'a, R> {
 
     /// Computes a figure with one more value, or with a table of values.
     pub fn with<T>(self, name: &str, value: &Value, figure: impl FnOnce(View<'_, R>) -> T) -> T {
-        let given = Given {
-            name,
-            value,
-            outer: self.given,
-        };
+        let outer = self.given;
+        let given = Some(&Given { name, value, outer });
+        let (measured, lists, reads) = (self.measured, self.lists, self.reads);
         figure(View {
-            measured: self.measured,
-            lists: self.lists,
-            given: Some(&given),
-            reads: self.reads,
+            measured,
+            lists,
+            given,
+            reads,
         })
     }
 

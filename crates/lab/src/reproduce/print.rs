@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use tidegate_cli_support::output::{Table, Value};
 
-use super::page::{Chart, Finding, Page, Section};
+use super::page::{Chart, Page, Section};
 
 /// Writes the whole page. Charts become tables without intervals.
 pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
@@ -12,43 +12,32 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
     for setting in &page.made {
         writeln!(out, "{}: {}", setting.name, setting.value)?;
     }
-    let beside = if page.expected {
-        "expected"
-    } else {
-        "published"
-    };
+    let beside = ["published", "expected"][usize::from(page.expected)];
     writeln!(out, "\n{}", findings(page, beside).text(wide))?;
-    for (finding, why) in page.explained() {
-        let Finding {
-            id,
-            what,
-            source,
-            range,
-            ..
-        } = finding;
-        writeln!(out, "\n{id}: {what} ({source}; {range})")?;
+    for (it, why) in page.explained() {
+        writeln!(
+            out,
+            "\n{}: {} ({}; {})",
+            it.id, it.what, it.source, it.range
+        )?;
         if !why.is_empty() {
             writeln!(out, "{why}")?;
         }
     }
-    page.sections
-        .iter()
-        .try_for_each(|one| section(out, one, wide))
+    let mut sections = page.sections.iter();
+    sections.try_for_each(|one| section(out, one, wide))
 }
 
 /// Writes the findings, charts and tables as comma-separated values. Each is preceded by a line
 /// with `#` and its title.
 pub fn csv(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let findings = findings(page, "published");
-    let charts = page
-        .sections
-        .iter()
-        .flat_map(|section| section.charts.iter().map(as_table));
-    let tables = page
-        .sections
-        .iter()
-        .flat_map(|section| section.tables.iter().cloned());
-    let mut all = std::iter::once(findings).chain(charts).chain(tables);
+    let sections = page.sections.iter();
+    let charts = sections.clone().flat_map(|section| &section.charts);
+    let tables = sections.flat_map(|section| &section.tables).cloned();
+    let mut all = std::iter::once(findings)
+        .chain(charts.map(as_table))
+        .chain(tables);
     all.try_for_each(|table| {
         writeln!(out, "# {}: {}", page.experiment, table.title)?;
         out.write_all(table.csv().as_bytes())
@@ -69,19 +58,15 @@ fn findings(page: &Page, published: &str) -> Table {
 fn section(out: &mut dyn Write, section: &Section, wide: bool) -> io::Result<()> {
     writeln!(out, "\n{}\n{}", section.title, section.text)?;
     let charts = section.charts.iter().map(as_table);
-    charts
-        .chain(section.tables.iter().cloned())
-        .try_for_each(|one| writeln!(out, "\n{}\n{}", one.title, one.text(wide)))
+    let mut all = charts.chain(section.tables.iter().cloned());
+    all.try_for_each(|one| writeln!(out, "\n{}\n{}", one.title, one.text(wide)))
 }
 
 /// Turns a chart into a table, with a row for each line and a column for each position on the
 /// horizontal axis.
 fn as_table(chart: &Chart) -> Table {
-    let mut places: Vec<f64> = chart
-        .lines
-        .iter()
-        .flat_map(|line| line.points.iter().map(|point| point.x))
-        .collect();
+    let points = chart.lines.iter().flat_map(|line| &line.points);
+    let mut places: Vec<f64> = points.map(|point| point.x).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
     let label = |x: &f64| match chart.labels.get(*x as usize) {
@@ -94,9 +79,7 @@ fn as_table(chart: &Chart) -> Table {
     for line in &chart.lines {
         let cell = |place: &f64| {
             let point = line.points.iter().find(|point| point.x == *place);
-            point.map_or(Value::Missing, |point| {
-                Value::Text(format!("{:.3}", point.y))
-            })
+            point.map_or(Value::Missing, |point| format!("{:.3}", point.y).into())
         };
         let name = std::iter::once(Value::Text(line.name.clone()));
         table.row(name.chain(places.iter().map(cell)));

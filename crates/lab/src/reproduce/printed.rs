@@ -49,25 +49,14 @@ fn claims(experiment: Experiments) -> Page {
 }
 
 /// Returns the table of an experiment's findings, and the row that counts their verdicts.
-fn printed(
-    Page {
-        experiment,
-        findings,
-        ..
-    }: &Page,
-    found: &[Found],
-) -> [String; 2] {
+fn printed(page: &Page, found: &[Found]) -> [String; 2] {
+    let (experiment, findings) = (&page.experiment, &page.findings);
     let again = "its claims have changed: make its figures again";
     assert_eq!(findings.len(), found.len(), "{experiment}: {again}");
     let rows = findings.iter().zip(found).map(|(claim, [ours, verdict])| {
         let range = claim.range.trim_start_matches("agrees: ");
         let range = range.replace("; contradicts: ", " | ");
-        let Finding {
-            what,
-            source,
-            published,
-            ..
-        } = claim;
+        let (what, source, published) = (&claim.what, &claim.source, &claim.published);
         format!("| {what} | {source} | {published} | {range} | {ours} | {verdict} |\n")
     });
     let table = format!(
@@ -109,9 +98,7 @@ fn pages_have_the_claims_of_papers() {
             let of = |page: &Page| page.findings.iter().map(one).collect();
             pages.iter().map(of).collect()
         }
-        _ => parts("findings.md")[1]
-            .split("## ")
-            .skip(1)
+        _ => (parts("findings.md")[1].split("## ").skip(1))
             .map(kept)
             .collect(),
     };
@@ -120,10 +107,10 @@ fn pages_have_the_claims_of_papers() {
     let pages = of_papers
         .filter(|one| *one != Experiments::Scaling)
         .map(claims);
-    let (tables, counts): (Vec<_>, Vec<_>) = pages
+    let printed = pages
         .zip(&found)
-        .map(|(page, found)| printed(&page, found).into())
-        .unzip();
+        .map(|(page, found)| printed(&page, found).into());
+    let (tables, counts): (Vec<_>, Vec<_>) = printed.unzip();
     let names: String = verdicts().map(|one| format!(" {one} |")).collect();
     let ruler = "---|".repeat(verdicts().count() + 1);
     let counts = format!("| experiment |{names}\n|{ruler}\n{}", counts.concat());

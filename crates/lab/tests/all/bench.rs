@@ -31,11 +31,8 @@ fn handover_prints_five_figures() {
     ] {
         for name in [figure.to_owned(), format!("{figure}_p99")] {
             // On a loaded machine, a sample may be missing, but the field still exists.
-            let value = found.get(&name);
-            assert!(
-                value.is_some_and(|value| value.is_number() || value.is_null()),
-                "{name}: {found}"
-            );
+            let is_figure = |value: &Value| value.is_number() || value.is_null();
+            assert!(found.get(&name).is_some_and(is_figure), "{name}: {found}");
         }
     }
 }
@@ -50,16 +47,12 @@ fn calibrate_measures_every_simulator_cost() {
     let table = tidegate_policy::tunables::rows();
     let costs = table.iter().map(|row| row.name);
     // The bench does not measure costs that this runtime does not have.
-    let others = [
-        "sim.processors",
-        "sim.cache",
-        "sim.unwind",
-        "sim.forfeit",
-        "sim.call",
-        "sim.wake-series",
-        "sim.scheduler",
-    ];
-    let costs = costs.filter(|name| name.starts_with("sim.") && !others.contains(name));
+    let others = "processors cache unwind forfeit call wake-series scheduler";
+    let is_other = |name| others.split(' ').any(|other| other == name);
+    let costs = costs.filter(|name| {
+        name.strip_prefix("sim.")
+            .is_some_and(|name| !is_other(name))
+    });
     assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
     for row in rows.as_array().unwrap() {
         // All processors of the machine may be equally distant, and a thread may never be seen to
@@ -71,16 +64,8 @@ fn calibrate_measures_every_simulator_cost() {
             "{row}"
         );
     }
-}
-
-#[test]
-fn calibrate_prints_its_table_as_csv() {
-    if !has_two_processors() {
-        return;
-    }
-    let output = lab("bench calibrate --size tiny --repeat 1 --csv")
-        .assert()
-        .success();
+    let mut bench = lab("bench calibrate --size tiny --repeat 1 --csv");
+    let output = bench.assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
     let first: Vec<_> = text.lines().map(|line| line.split(',').next()).collect();
     assert_eq!(first[0], Some("cost"));
@@ -90,13 +75,16 @@ fn calibrate_prints_its_table_as_csv() {
 
 #[test]
 fn bench_job_rejects_unknown_instructions() {
-    lab("bench job")
-        .write_stdin("{}\n")
-        .assert()
-        .code(2)
-        .stderr(predicates::str::contains(
-            "`bench job` does not understand {}",
-        ));
+    for (line, why) in [
+        ("{}", "`bench job` does not understand {}"),
+        (
+            r#"{"program": "sor", "runtime": "rayon", "parameters": {}, "workers": 1, "share": "off"}"#,
+            "sor needs intervals, and rayon has none",
+        ),
+    ] {
+        let told = complaint(lab("bench job").write_stdin(format!("{line}\n")), 2);
+        assert!(told.contains(why), "{told}");
+    }
 }
 
 /// There must also be a row for each pair of a queue and an interval program.
@@ -116,22 +104,16 @@ fn queue_bench_has_rows_per_queue() {
             assert_eq!(row["workers"], 2, "{row}");
         }
     }
-    let names: Vec<_> = rows
-        .iter()
-        .filter_map(|row| row["queue"].as_str())
-        .collect();
+    let names = rows.iter().filter_map(|row| row["queue"].as_str());
     let queues = QueueKind::ALL.iter().map(|queue| queue.name());
-    let expected: Vec<_> = queues.chain(["crossbeam"]).collect();
-    assert_eq!(names, expected);
+    assert!(names.eq(queues.chain(["crossbeam"])));
     for row in rows {
         for figure in ["put_take_ns", "steal_ns", "steal_contended_ns"] {
             let nanos = row[figure].as_f64();
             // Without membarrier, thieves get nothing from a split deque whose owner is idle.
             let may_miss = row["queue"] == "split" && figure != "put_take_ns";
-            assert!(
-                nanos.map_or(may_miss, |nanos| nanos > 0.0),
-                "{figure}: {row}"
-            );
+            let fits = nanos.map_or(may_miss, |nanos| nanos > 0.0);
+            assert!(fits, "{figure}: {row}");
         }
         for tried in ["take", "steal"] {
             let count = |what| row[format!("{tried}_{what}")].as_f64().expect("a number");
@@ -171,10 +153,8 @@ fn place_bench_covers_every_locality() {
     };
     for program in ["cachestress", "mergesort", "blockmatmul"] {
         for locality in ["best", "ignorant", "in-turn", "random", "worst"] {
-            has_both(
-                of(program, locality.into(), "each:1"),
-                locality == "ignorant",
-            );
+            let rows = of(program, locality.into(), "each:1");
+            has_both(rows, locality == "ignorant");
         }
     }
     for program in ["fib", "quicksort"] {
@@ -197,10 +177,8 @@ fn missing_cache_counters_are_explained_once() {
 #[test]
 fn place_bench_needs_two_workers() {
     let text = complaint(lab("bench places").env("TIDEGATE_WORKERS", "1"), 3);
-    assert_contains(
-        &text,
-        &["requires two workers, but there is one (set by TIDEGATE_WORKERS)"],
-    );
+    let why = "requires two workers, but there is one (set by TIDEGATE_WORKERS)";
+    assert_contains(&text, &[why]);
 }
 
 /// Returns the names of the programs made of intervals.
@@ -228,18 +206,13 @@ fn interval_bench_compares_with_spawns() {
     };
     let spawns = ["rayon", "tidegate"].map(|runtime| ("spawns", runtime, 0.0));
     let ordered = ["tidegate", "dagrs"].into_iter().flat_map(|runtime| {
-        let edges = [0.0, 0.99, 1.97, 4.85, 0.99];
-        let cases = [
-            "no edges",
-            "1 edge each",
-            "2 edges each",
-            "5 edges each",
-            "chain",
-        ];
-        cases
-            .into_iter()
-            .zip(edges)
-            .map(move |(case, edges)| (case, runtime, edges))
+        [
+            ("no edges", runtime, 0.0),
+            ("1 edge each", runtime, 0.99),
+            ("2 edges each", runtime, 1.97),
+            ("5 edges each", runtime, 4.85),
+            ("chain", runtime, 0.99),
+        ]
     });
     for (case, runtime, edges) in spawns.into_iter().chain(ordered) {
         assert_eq!(of(case, runtime, "workers"), [Some(1.0), Some(2.0)]);
@@ -258,19 +231,6 @@ fn interval_bench_compares_with_spawns() {
 }
 
 #[test]
-fn rayon_job_rejects_interval_program() {
-    lab("bench job")
-        .write_stdin(
-            r#"{"program": "sor", "runtime": "rayon", "parameters": {}, "workers": 1, "share": "off"}"#,
-        )
-        .assert()
-        .code(2)
-        .stderr(predicates::str::contains(
-            "sor needs intervals, and rayon has none",
-        ));
-}
-
-#[test]
 fn memory_bench_covers_all_policies() {
     let found = json(&mut lab("bench memory --size tiny --repeat 1 --json"));
     let rows = found.as_array().expect("a list");
@@ -279,17 +239,9 @@ fn memory_bench_covers_all_policies() {
         let number = |field: &str| row[field].as_f64();
         let policy = row["policy"].as_str().unwrap();
         assert_eq!(row["verified"], true, "{row}");
-        for field in [
-            "workers",
-            "peak_declared_bytes",
-            "seconds",
-            "s1_bytes",
-            "tinf_seconds",
-            "tinf_actions",
-            "peak_ratio",
-            "time_ratio",
-            "peak_rss_bytes",
-        ] {
+        let fields = "workers peak_declared_bytes seconds s1_bytes tinf_seconds tinf_actions \
+            peak_ratio time_ratio peak_rss_bytes";
+        for field in fields.split(' ') {
             assert!(number(field) > Some(0.0), "{field}: {row}");
         }
         let is_ours = policy != "rayon";
@@ -320,10 +272,9 @@ mod streams {
         let mut cases = Vec::new();
         for row in rows {
             let number = |field: &str| row[field].as_f64().expect("a number");
-            assert!(
-                number("seconds_per_item") > 0.0 && number("throughput_ratio") > 0.0,
-                "{row}"
-            );
+            let is_positive = |field| number(field) > 0.0;
+            let figures = ["seconds_per_item", "throughput_ratio"];
+            assert!(figures.into_iter().all(is_positive), "{row}");
             let runtime = row["runtime"].as_str().expect("a name");
             assert_eq!(row["workers"], if runtime == "serial" { 1 } else { 2 });
             cases.push((number("item_seconds"), number("window"), runtime));

@@ -10,33 +10,19 @@ fn rows(arguments: &str) -> Vec<Value> {
 
 #[test]
 fn every_case_gives_its_rows() {
-    for (case, names) in [
-        (
-            "wake",
-            &[
-                "wake of a bare futex",
-                "wake inside",
-                "wake outside, join",
-                "wake outside, install",
-            ][..],
-        ),
-        (
-            "idle",
-            &["idle pool", "serial phases inside", "serial phases outside"],
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("wake", &["wake of a bare futex", "wake inside", "wake outside, join", "wake outside, install"][..]),
+        ("idle", &["idle pool", "serial phases inside", "serial phases outside"]),
         ("join-arms", &["join-arms"]),
         ("hidden", &["hidden"]),
         ("loop", &["loop inside", "loop outside"]),
-        (
-            "spawn",
-            &["spawn inside", "spawn outside", "spawn and join"],
-        ),
-    ] {
+        ("spawn", &["spawn inside", "spawn outside", "spawn and join"]),
+    ];
+    for (case, names) in cases {
         let rows = rows(&format!("compare {case} --repeat 1 --workers 2"));
-        let mut found: Vec<_> = rows
-            .iter()
-            .map(|row| row["case"].as_str().unwrap())
-            .collect();
+        let found = rows.iter().map(|row| row["case"].as_str().unwrap());
+        let mut found = Vec::from_iter(found);
         found.dedup();
         assert_eq!(found, names);
         for name in names.iter().filter(|name| !name.ends_with("futex")) {

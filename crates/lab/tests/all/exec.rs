@@ -7,7 +7,7 @@
 use std::os::unix::fs::symlink;
 
 use crate::support::{assert_contains, complaint, lab};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Whether the rows can be measured here.
 fn can_measure() -> bool {
@@ -37,16 +37,13 @@ fn rows(path: Option<&std::path::Path>) -> (Vec<Value>, String) {
 fn assert_cases(rows: &[Value]) {
     let mut expected = Vec::new();
     for program in ["rayon", "openmp", "make", "xz", "python"] {
-        expected.extend(["alone", "two", "beside uts"].map(|case| (program, case)));
-        expected.extend((program == "openmp").then_some((program, "narrowed")));
+        expected.extend(["alone", "two", "beside uts"].map(|case| [program, case]));
+        expected.extend((program == "openmp").then_some([program, "narrowed"]));
     }
-    expected.push(("sleep", "idle"));
+    expected.push(["sleep", "idle"]);
     let found = rows
         .iter()
-        .map(|row| [&row["program"], &row["case"]].map(|text| text.as_str()));
-    let expected = expected
-        .into_iter()
-        .map(|(program, case)| [program, case].map(Some));
+        .map(|row| ["program", "case"].map(|field| row[field].as_str().unwrap()));
     assert!(found.eq(expected), "{rows:?}");
 }
 
@@ -61,21 +58,14 @@ fn programs_have_rows_for_every_case() {
     for row in &rows {
         match (row["skipped"].as_str(), row["program"] == "sleep") {
             (Some(why), _) => {
-                assert_eq!(
-                    (&row["mark"], &row["median_of"]),
-                    (&json!("skipped"), &json!(0))
-                );
+                assert!(row["mark"] == "skipped" && row["median_of"] == 0, "{row}");
                 let program = row["program"].as_str().unwrap();
                 let message = format!("bench exec: skipping {program}: {why}\n");
                 assert!(messages.contains(&message), "{message}: {messages}");
             }
             (None, true) => {
                 // On a busy machine, the first cycles may last longer than the bench waits.
-                let mark = if row["desire"] == 0 {
-                    "kept"
-                } else {
-                    "unclear"
-                };
+                let mark = ["unclear", "kept"][usize::from(row["desire"] == 0)];
                 assert_eq!(row["mark"], mark, "{row}");
             }
             (None, false) => {

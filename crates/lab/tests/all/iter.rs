@@ -12,14 +12,11 @@ use serde_json::Value;
 
 /// Creates the command, which runs fake programs. `fake` selects the defect of these programs.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {
-    let mut command = lab(&format!("compare iter --size {size} --repeat 6"));
-    command
-        .args(arguments.split_whitespace())
-        .env(
-            "CARGO",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake/cargo"),
-        )
-        .env("FAKE", fake);
+    let mut command = lab(&format!(
+        "compare iter --size {size} --repeat 6 {arguments}"
+    ));
+    let cargo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake/cargo");
+    command.env("CARGO", cargo).env("FAKE", fake);
     command
 }
 
@@ -57,11 +54,7 @@ fn each_side_takes_every_sample() {
             "orx_rev 1234 outside",
             "call 0 install",
         ] {
-            let stock = if case.starts_with("orx") {
-                "orx"
-            } else {
-                "rayon"
-            };
+            let stock = ["rayon", "orx"][usize::from(case.starts_with("orx"))];
             for (runtime, nanos) in [("tidegate", 200.0), (stock, 400.0)] {
                 // In each of six samples, the fake programs report as many wake-ups as they have
                 // workers.
@@ -80,25 +73,19 @@ fn each_side_takes_every_sample() {
         )
     });
     assert_eq!(told.collect::<Vec<_>>(), expected);
-    let versions = [
-        concat!(
-            env!("CARGO_PKG_VERSION"),
-            " as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1"
+    for (row, version) in [
+        (
+            0,
+            "{} as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1",
         ),
-        "1.12.0 on rayon-core 1.13.0 from the registry, rustc 1",
-    ];
-    for (row, version) in rows.iter().zip(versions) {
-        assert_eq!(row["version"], version);
-    }
-    let versions = [
-        concat!(
-            env!("CARGO_PKG_VERSION"),
-            " as tidegate-orx below orx-parallel 4.1.1, rustc 1"
-        ),
-        "4.1.1 on its own pool, rustc 1",
-    ];
-    for (row, version) in rows[6..].iter().zip(versions) {
-        assert_eq!(row["version"], version);
+        (1, "1.12.0 on rayon-core 1.13.0 from the registry, rustc 1"),
+        (6, "{} as tidegate-orx below orx-parallel 4.1.1, rustc 1"),
+        (7, "4.1.1 on its own pool, rustc 1"),
+    ] {
+        assert_eq!(
+            rows[row]["version"],
+            version.replace("{}", env!("CARGO_PKG_VERSION"))
+        );
     }
 }
 
@@ -146,8 +133,18 @@ fn size_selects_the_item_counts() {
 
 #[test]
 fn text_has_a_table_and_facts() {
-    let output = iter("", "").assert().success().get_output().stdout.clone();
-    let text = String::from_utf8(output).unwrap();
+    let printed = |fake| {
+        String::from_utf8(
+            iter(fake, "")
+                .assert()
+                .success()
+                .get_output()
+                .stdout
+                .clone(),
+        )
+        .unwrap()
+    };
+    let text = printed("");
     for told in [
         "| zip     |  1000 | inside  |       2 | 2.00x | 2.00x | 2.00x |      | 400 ns |",
         "CPU time idle after the chains on rayon 2: 0.004 % of one processor",
@@ -155,13 +152,7 @@ fn text_has_a_table_and_facts() {
     ] {
         assert!(text.lines().any(|line| line == told), "{told} in {text}");
     }
-    let output = iter("slow", "")
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    let text = String::from_utf8(output).unwrap();
+    let text = printed("slow");
     assert!(text.contains("| 0.50x | 0.50x | 0.50x | slow |"), "{text}");
 }
 
@@ -189,33 +180,19 @@ fn chains_are_chosen_by_name() {
 
 #[test]
 fn what_goes_wrong_is_told() {
-    for (fake, code, told) in [
+    #[rustfmt::skip]
+    let faults = [
         ("unbuilt", 3, "cargo did not build"),
         ("unnamed", 3, "named no program"),
-        (
-            "mute",
-            3,
-            "did not answer at its start: it ended with exit status: 3",
-        ),
+        ("mute", 3, "did not answer at its start: it ended with exit status: 3"),
         ("rude", 3, "is not JSON"),
-        (
-            "unable",
-            3,
-            "sent an unexpected first line: {\"error\":\"no pool of 2\"}",
-        ),
-        (
-            "alike",
-            3,
-            "is linked with rayon-core 1.13.0 from the registry, which is Tidegate",
-        ),
-        (
-            "unpatched",
-            3,
-            "is linked with rayon-core 1.13.0 from this repository, which is not Tidegate",
-        ),
+        ("unable", 3, "sent an unexpected first line: {\"error\":\"no pool of 2\"}"),
+        ("alike", 3, "is linked with rayon-core 1.13.0 from the registry, which is Tidegate"),
+        ("unpatched", 3, "is linked with rayon-core 1.13.0 from this repository, which is not Tidegate"),
         ("wrong", 1, "zip differs"),
         ("refused", 3, "not today"),
-    ] {
+    ];
+    for (fake, code, told) in faults {
         let text = complaint(&mut iter(fake, ""), code);
         assert!(text.contains(told), "{fake}: {text}");
     }

@@ -10,15 +10,10 @@ use tidegate::{
 };
 
 /// `none` is three times as likely as each other policy.
+#[rustfmt::skip]
 const MEMORY_POLICIES: [&str; 8] = [
-    "none",
-    "none",
-    "none",
-    "hybrid:alpha=20,beta=20",
-    "depth-first:k=50",
-    "dfdeques:k=50",
-    "budget:bytes=400,serial=300",
-    "budget:bytes=2000,serial=300",
+    "none", "none", "none", "hybrid:alpha=20,beta=20", "depth-first:k=50", "dfdeques:k=50",
+    "budget:bytes=400,serial=300", "budget:bytes=2000,serial=300",
 ];
 const PLACES: [&str; 3] = ["each:1", "each:2", "cache"];
 const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "quanta"];

@@ -1,7 +1,7 @@
 //! Destructors of aborted tasks, and of the results and wakers of dropped handles.
 
 use crate::support::aborts::{Bomb, reporting_pool, running};
-use crate::support::book::Book;
+use crate::support::book::{Book, Tracked};
 use crate::support::futures::Signal;
 use crate::support::{Gate, bare_pool, built, until, watched};
 use std::future::Future;
@@ -16,41 +16,31 @@ use tidegate::{Handle, Pool};
 mod destructor {
     use super::*;
 
-    /// The caller is outside the pool, and the aborted closure is its last owner.
+    /// The caller is outside the pool, and the aborted task is its last owner.
+    fn may_drop_its_own_pool(queue: fn(&Pool, (Arc<Pool>, Tracked)) -> Handle<()>) {
+        watched(move || {
+            let (pool, book) = (Arc::new(bare_pool(1)), Book::new());
+            let (busy, go) = running(&pool, &book);
+            let handle = queue(&pool, (pool.clone(), book.value())).abort_on_drop();
+            drop(pool);
+            drop(handle);
+            go.open();
+            drop(busy.join());
+            until(|| book.live() == 0);
+        });
+    }
+
     #[test]
     fn of_closure_may_drop_its_own_pool() {
-        watched(|| {
-            let (pool, book) = (Arc::new(bare_pool(1)), Book::new());
-            let (busy, go) = running(&pool, &book);
-            let (own, captured) = (pool.clone(), book.value());
-            let handle = pool.spawn(move || drop((own, captured))).abort_on_drop();
-            drop(pool);
-            drop(handle);
-            go.open();
-            drop(busy.join());
-            until(|| book.live() == 0);
-        });
+        may_drop_its_own_pool(|pool, owned| pool.spawn(move || drop(owned)));
     }
 
-    /// Like `of_closure_may_drop_its_own_pool`.
     #[test]
     fn of_queued_future_may_drop_its_own_pool() {
-        watched(|| {
-            let (pool, book) = (Arc::new(bare_pool(1)), Book::new());
-            let (busy, go) = running(&pool, &book);
-            let owned = (pool.clone(), book.value());
-            let handle = pool
-                .spawn_future(async move { drop(owned) })
-                .abort_on_drop();
-            drop(pool);
-            drop(handle);
-            go.open();
-            drop(busy.join());
-            until(|| book.live() == 0);
-        });
+        may_drop_its_own_pool(|pool, owned| pool.spawn_future(async move { drop(owned) }));
     }
 
-    /// Like `of_closure_may_drop_its_own_pool`.
+    /// Like `may_drop_its_own_pool`.
     #[test]
     fn of_waiting_future_may_drop_its_own_pool() {
         watched(|| {

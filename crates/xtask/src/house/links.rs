@@ -95,20 +95,3 @@ fn anchor(title: &str) -> String {
     let kept: String = title.chars().filter(kept).collect();
     kept.replace(' ', "-")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn broken_links_are_found() {
-        let page = "# Own\n[a](sleep.md#how-to-sleep-1-2) [b](../README.md) [c](../docs) [d](#own)\n\
-            [a](https://a.org/x.md)\n```\n[b](none.md)\n```\nand `[c](none.md)`\n\
-            [there](sleeping.md)\n[there]: ../sleep.md\n[a](#other) [b](sleep.md#how-to-wake)";
-        let sleep = ("docs/sleep.md", "# How to sleep: 1, 2\n");
-        let files = [("docs/page.md", page), sleep, ("README.md", "")];
-        let found = check(&Repo::with(&files));
-        let lines: Vec<&str> = found.iter().flat_map(|it| it.split(':').nth(1)).collect();
-        assert_eq!(lines, ["8", "9", "10", "10"]);
-    }
-}

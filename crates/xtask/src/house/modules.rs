@@ -47,19 +47,21 @@ pub fn largest_cycle<'a>(imports: &Imports<'a>) -> Vec<&'a str> {
     let mut reaches: BTreeSet<(&str, &str)> = edges.filter(|(from, to)| from != to).collect();
     let names: BTreeSet<&str> = reaches.iter().map(|(from, _)| *from).collect();
     for middle in &names {
-        for from in names.iter().filter(|name| **name != *middle) {
-            if reaches.contains(&(from, middle)) {
-                let beyond = names.iter().filter(|to| reaches.contains(&(middle, to)));
-                let beyond: Vec<_> = beyond.map(|to| (*from, *to)).collect();
-                reaches.extend(beyond);
-            }
-        }
+        let (to, from) = (
+            |it: &&(_, _)| it.1 == *middle,
+            |it: &&(_, _)| it.0 == *middle,
+        );
+        let before: Vec<&str> = reaches.iter().filter(to).map(|it| it.0).collect();
+        let beyond: Vec<&str> = reaches.iter().filter(from).map(|it| it.1).collect();
+        reaches.extend(
+            before
+                .iter()
+                .flat_map(|from| beyond.iter().map(|to| (*from, *to))),
+        );
     }
-    let cycles = names.iter().map(|name| {
-        let mut cycle: Vec<&str> = names.iter().copied().collect();
-        cycle.retain(|it| reaches.contains(&(name, it)) && reaches.contains(&(it, name)));
-        cycle
-    });
+    let both = |name, it| reaches.contains(&(name, it)) && reaches.contains(&(it, name));
+    let names = || names.iter().copied();
+    let cycles = names().map(|name| names().filter(|it| both(name, it)).collect::<Vec<_>>());
     cycles.max_by_key(Vec::len).unwrap_or_default()
 }
 
@@ -86,11 +88,7 @@ type Path<'a> = (Vec<&'a str>, &'a str);
 /// crate's root, also the other imports.
 fn paths<'a>(module: &[&'a str], tokens: &'a [Token]) -> Vec<Path<'a>> {
     let mut paths = Vec::new();
-    let start = if module.is_empty() {
-        vec![]
-    } else {
-        vec![RELATIVE]
-    };
+    let start = Vec::from_iter((!module.is_empty()).then_some(RELATIVE));
     // The inline module around a token, the number of braces around each of its parents, and the
     // number of braces around the token.
     let (mut module, mut parents, mut braces) = (module.to_vec(), Vec::new(), 0);
@@ -168,52 +166,31 @@ pub fn exports(tokens: &[Token]) -> Vec<&str> {
 mod tests {
     use super::*;
 
+    #[rustfmt::skip]
+    const FILES: &[(&str, &str)] = &[
+        ("a.rs", "use crate::{job::{self, Task as Job}, sleep::wake,};\nfn f() { crate::pool::end() }"),
+        ("job.rs", "// crate::a\n#[cfg(test)]\nmod tests { use crate::a; }"),
+        ("sleep.rs", "use super::a;"),
+        ("sleep/wake.rs", "use super::super::pool::{self, end};"),
+        ("sleep/look.rs", "mod inner { fn f() { super::super::job() == '\"' && super::super::super::a() } }"),
+        ("sleep/deep/look.rs", "use super::{super::super::pool, look};"),
+        ("pool.rs", "\"crate::a\";\ncrate::join();"),
+        ("queue.rs", "use crate::{Handle, Pool as P};"),
+        ("lib.rs", "mod a;\npub use {job::Task as Handle, pool::Pool};"),
+    ];
+
     #[test]
     fn trees_of_imports_are_read() {
-        let repo = Repo::with(&[
-            (
-                "crates/a/src/a.rs",
-                "use crate::{job::{self, Task as Job}, sleep::wake,};\nfn f() { crate::pool::end() }",
-            ),
-            (
-                "crates/a/src/job.rs",
-                "// crate::a\n#[cfg(test)]\nmod tests { use crate::a; }",
-            ),
-            ("crates/a/src/sleep.rs", "use super::a;"),
-            (
-                "crates/a/src/sleep/wake.rs",
-                "use super::super::pool::{self, end};",
-            ),
-            (
-                "crates/a/src/sleep/look.rs",
-                "mod inner { fn f() { super::super::job() == '\"' && super::super::super::a() } }",
-            ),
-            (
-                "crates/a/src/sleep/deep/look.rs",
-                "use super::{super::super::pool, look};",
-            ),
-            ("crates/a/src/pool.rs", "\"crate::a\";\ncrate::join();"),
-            ("crates/a/src/queue.rs", "use crate::{Handle, Pool as P};"),
-            (
-                "crates/a/src/lib.rs",
-                "mod a;\npub use {job::Task as Handle, pool::Pool};",
-            ),
-        ]);
+        let texts = FILES
+            .iter()
+            .map(|(file, text)| (format!("crates/a/src/{file}"), text.to_string()));
+        let repo = Repo::new(texts.collect(), Vec::new());
+        let imports = imports(&repo, "crates/a/src/");
+        let found = imports.iter().map(|(from, to)| format!("{from} {to}"));
         let expected = "a.rs job.rs, a.rs pool.rs, a.rs sleep/wake.rs, pool.rs lib.rs, queue.rs job.rs, \
             queue.rs pool.rs, sleep.rs a.rs, sleep/deep/look.rs pool.rs, sleep/look.rs a.rs, \
             sleep/look.rs sleep.rs, sleep/wake.rs pool.rs";
-        let imports = imports(&repo, "crates/a/src/");
-        let found: Vec<String> = imports
-            .iter()
-            .map(|(from, to)| format!("{from} {to}"))
-            .collect();
-        assert_eq!(found.join(", "), expected);
-    }
-
-    #[test]
-    fn largest_cycle_is_found() {
-        let imports = ["ab", "bc", "ca", "cd", "de", "ed", "fa"].map(|pair| pair.split_at(1));
-        assert_eq!(largest_cycle(&imports.into()), ["a", "b", "c"]);
-        assert!(largest_cycle(&Imports::default()).is_empty());
+        assert_eq!(Vec::from_iter(found).join(", "), expected);
+        assert_eq!(largest_cycle(&imports), ["a", "sleep"]);
     }
 }

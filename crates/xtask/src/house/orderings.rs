@@ -5,9 +5,7 @@
 //! function. This check cannot verify that the comment is true; reviewers and loom must.
 
 use super::source::is_comment;
-use super::{Repo, crate_of, violation};
-
-const CRATES: &str = "policy sync deque share machine core tidegate orx rayon-core";
+use super::{Repo, of_runtime, violation};
 
 const NAMES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
@@ -20,8 +18,7 @@ const WORDS: usize = 3;
 /// Finds orderings outside tests that no comment explains.
 pub fn check(repo: &Repo) -> Vec<String> {
     let (mut found, mut is_import) = (Vec::new(), false);
-    let is_checked = |path: &str| CRATES.split(' ').any(|name| crate_of(path) == Some(name));
-    for source in repo.sources.iter().filter(|it| is_checked(&it.path)) {
+    for source in repo.sources.iter().filter(|it| of_runtime(&it.path)) {
         let lines: Vec<&str> = source.text.lines().collect();
         for token in &source.tokens {
             is_import = token.text == "use" || is_import && token.text != ";";
@@ -42,9 +39,8 @@ fn is_explained(lines: &[&str], at: usize) -> bool {
     let floor = head(lines, function.unwrap_or(0));
     // If the range starts inside a multi-line comment, include the whole comment.
     let first = head(lines, at.saturating_sub(REACH).max(floor)).max(floor);
-    let comments = lines[first..=at]
-        .iter()
-        .filter_map(|it| it.split_once("//"));
+    let lines = lines[first..=at].iter();
+    let comments = lines.filter_map(|it| it.split_once("//"));
     let words = comments.flat_map(|it| it.1.split(|c: char| !c.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).count() >= WORDS
 }
@@ -62,41 +58,4 @@ fn indent(line: &str) -> usize {
 
 fn is_function(line: &str) -> bool {
     !is_comment(line) && (line.trim_start().starts_with("fn ") || line.contains(" fn "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(path: &str, text: &str) -> usize {
-        check(&Repo::with(&[(path, text)])).len()
-    }
-
-    /// The comment may be on the same line, above the line, or above the function.
-    #[test]
-    fn nearby_comment_explains_an_ordering() {
-        let in_deque = |text| found("crates/deque/src/a.rs", text);
-        assert_eq!(in_deque("fn f() { a(Relaxed); // a mere hint\n}"), 0);
-        assert_eq!(
-            in_deque(
-                "fn f() {\n    // Pairs with g's release.\n    a(\n        Acquire\n    );\n}"
-            ),
-            0
-        );
-        assert_eq!(in_deque("/// Only a hint.\nfn f() { a(Relaxed) }"), 0);
-        assert_eq!(in_deque("use Ordering::{Acquire, Relaxed};"), 0);
-        assert_eq!(in_deque("fn f() { a(Ordering::Acquire, SeqCst) }"), 2);
-        assert_eq!(
-            in_deque("fn g() {\n    // Pairs with h.\n    a();\n}\nfn f() {\n    a(Acquire);\n}"),
-            1
-        );
-        let far = "    g();\n".repeat(9);
-        assert_eq!(
-            in_deque(&format!(
-                "fn f() {{\n    // Pairs with h.\n{far}    a(Acquire);\n}}"
-            )),
-            1
-        );
-        assert_eq!(found("crates/cli/src/main.rs", "fn f() { a(Relaxed) }"), 0);
-    }
 }

@@ -64,7 +64,7 @@ fn flatten(stream: TokenStream, found: &mut Vec<Token>) {
     for tree in stream {
         let [begin, end] = [tree.span().start().line, tree.span().end().line];
         let token = |text: &str, lines| Token {
-            text: text.to_string(),
+            text: text.into(),
             lines,
         };
         if let TokenTree::Group(group) = tree {
@@ -98,23 +98,4 @@ fn item_len(tokens: &[Token]) -> usize {
         depth < 0 || depth == 0 && [";", "}"].contains(&token.text.as_str())
     });
     end.map_or(tokens.len(), |end| end + usize::from(depth == 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tests_comments_and_strings_are_not_code() {
-        let text = "/// a\nfn b() { c::d(\"e // f\"); } // g\n#[cfg(all(test, loom))]\nmod models;\n\
-            mod word;\n#[test]\n#[ignore]\nfn h() {\n    i\n}";
-        let source = Source::new("a/split/mod.rs", text);
-        let words: Vec<&str> = source.tokens.iter().map(|token| &*token.text).collect();
-        assert_eq!(
-            words.join(" "),
-            "fn b ( ) { c :: d ( \"e // f\" ) ; } mod word ;"
-        );
-        assert_eq!(source.tests[..2], ["a/split/models.rs", "a/split/models/"]);
-        assert_eq!(Source::new("a/split.rs", text).tests, source.tests);
-    }
 }

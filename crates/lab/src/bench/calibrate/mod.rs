@@ -22,57 +22,25 @@ use tidegate_cli_support::json_fields;
 use tidegate_cli_support::output::{JsonField, Table, Value as Cell, print_json, to_json};
 
 /// Each cost, and a description of how it is measured.
+#[rustfmt::skip]
 const COSTS: [(Tunable<u64>, &str); 17] = [
-    (
-        t::SIM_FORK,
-        "half of what a join of fib takes beyond the calls, on one worker",
-    ),
+    (t::SIM_FORK, "half of what a join of fib takes beyond the calls, on one worker"),
     (t::SIM_JOIN, "the other half"),
     (t::SIM_ALLOCATE, "a reservation, taken and dropped"),
-    (
-        t::SIM_ATTEMPT,
-        "half a round of two threads that answer each other",
-    ),
-    (
-        t::SIM_LOOK,
-        "a word written that another thread reads, less one that none reads, by value seen",
-    ),
-    (
-        t::SIM_DISTANCE,
-        "the same between the processors furthest apart, by step",
-    ),
-    (
-        t::SIM_MISS,
-        "a KiB read from memory, less one from the cache of a processor",
-    ),
+    (t::SIM_ATTEMPT, "half a round of two threads that answer each other"),
+    (t::SIM_LOOK, "a word written that another thread reads, less one that none reads, by value seen"),
+    (t::SIM_DISTANCE, "the same between the processors furthest apart, by step"),
+    (t::SIM_MISS, "a KiB read from memory, less one from the cache of a processor"),
     (t::SIM_STEAL, "an empty task stolen, without the look"),
-    (
-        t::SIM_LOOK_AGAIN,
-        "between two looks of a thief that never rests",
-    ),
+    (t::SIM_LOOK_AGAIN, "between two looks of a thief that never rests"),
     (t::SIM_YIELD, "a yield, alone"),
-    (
-        t::SIM_SLEEP,
-        "processor time of a thread that sleeps and is woken",
-    ),
+    (t::SIM_SLEEP, "processor time of a thread that sleeps and is woken"),
     (t::SIM_WAKE, "from unpark until the other thread runs"),
     (t::SIM_WAKE_CALL, "unpark"),
-    (
-        t::SIM_SLACK,
-        "how late a thread is that has slept for 100 us, less a wake-up",
-    ),
-    (
-        t::SIM_HANDOVER,
-        "half a round of two threads that take turns on a processor",
-    ),
-    (
-        t::SIM_SLICE,
-        "turns of two threads that both want a processor",
-    ),
-    (
-        t::SIM_ESTIMATE,
-        "processor time of a share controller by its estimates",
-    ),
+    (t::SIM_SLACK, "how late a thread is that has slept for 100 us, less a wake-up"),
+    (t::SIM_HANDOVER, "half a round of two threads that take turns on a processor"),
+    (t::SIM_SLICE, "turns of two threads that both want a processor"),
+    (t::SIM_ESTIMATE, "processor time of a share controller by its estimates"),
 ];
 
 /// The costs that one round measured, in nanoseconds and in the order of [`COSTS`]; `None` for a

@@ -83,34 +83,13 @@ fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
 type Round = [Option<f64>; FIGURES.len()];
 
 /// The name of each figure, its unit in nanoseconds, and what the help says about it.
+#[rustfmt::skip]
 pub const FIGURES: &[(&str, f64, &str)] = &[
-    (
-        "handover_us",
-        1e3,
-        "from a leaving job's last publication until the first task runs on the processor that \
-         the job gives up",
-    ),
-    (
-        "futex_us",
-        1e3,
-        "a bare wake-up of a thread through a futex that processes share, for comparison",
-    ),
-    (
-        "release_us",
-        1e3,
-        "from the newcomer's first request until the old job's last task on the handed-over \
-         processor ends, minus the length of one task",
-    ),
-    (
-        "recover_ms",
-        1e6,
-        "from kill -9 of a job until the first task runs on its processor",
-    ),
-    (
-        "all_procs_ms",
-        1e6,
-        "loopy with 64 subtasks, from its start until every worker has had work",
-    ),
+    ("handover_us", 1e3, "from a leaving job's last publication until the first task runs on the processor that the job gives up"),
+    ("futex_us", 1e3, "a bare wake-up of a thread through a futex that processes share, for comparison"),
+    ("release_us", 1e3, "from the newcomer's first request until the old job's last task on the handed-over processor ends, minus the length of one task"),
+    ("recover_ms", 1e6, "from kill -9 of a job until the first task runs on its processor"),
+    ("all_procs_ms", 1e6, "loopy with 64 subtasks, from its start until every worker has had work"),
 ];
 
 fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failure> {

@@ -77,18 +77,14 @@ impl Row {
             (true, true) => "slow",
             (true, false) => "",
         };
-        let mut cells = vec![
+        let row = [
             self.program.into(),
             self.copies.into(),
             self.runtime.name().into(),
         ];
-        cells.extend(wall);
-        cells.push(mark.into());
-        cells.extend(times);
-        cells.extend(cpu);
-        cells.push(Value::Bytes(self.peak()));
-        cells.push(self.package.as_str().into());
-        cells
+        let last = [Value::Bytes(self.peak()), self.package.as_str().into()];
+        let mark = mark.into();
+        [&row[..], &wall, &[mark], &times, &cpu, &last].concat()
     }
 }
 
@@ -102,25 +98,11 @@ pub fn compare(rows: &mut [Row]) {
     }
 }
 
-const COLUMNS: [&str; 14] = [
-    "program",
-    "copies",
-    "runtime",
-    "ratio",
-    "low",
-    "high",
-    "mark",
-    "wall",
-    "CPU",
-    "CPU ratio",
-    "low",
-    "high",
-    "memory",
-    "package",
-];
+const COLUMNS: &str =
+    "program|copies|runtime|ratio|low|high|mark|wall|CPU|CPU ratio|low|high|memory|package";
 
 pub fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new(COLUMNS);
+    let mut table = Table::new(COLUMNS.split('|'));
     rows.iter().for_each(|row| table.row(row.cells()));
     table
 }

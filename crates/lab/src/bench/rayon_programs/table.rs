@@ -60,49 +60,22 @@ impl Program {
     }
 }
 
-const fn driver(
-    name: &'static str,
-    package: &'static str,
-    driver: &'static str,
-    arguments: &'static str,
-) -> Program {
-    Program {
-        name,
-        package,
-        source: Source::Driver(driver),
-        arguments,
-        answer: Answer::Text,
-    }
-}
+use Answer::{Lines, Text};
+use Source::{Driver, Published};
 
+// Without `--cache`, fclones hashes every file in every run.
+#[rustfmt::skip]
 pub const PROGRAMS: &[Program] = &[
-    Program {
-        name: "du-dust",
-        package: "du-dust",
-        source: Source::Published {
-            program: "dust",
-            reads_packages: false,
-        },
-        arguments: "--no-progress --no-colors --no-percent-bars -n 200 -w 120 /usr",
-        answer: Answer::Text,
-    },
-    Program {
-        name: "fclones",
-        package: "fclones",
-        source: Source::Published {
-            program: "fclones",
-            reads_packages: true,
-        },
-        // Without `--cache`, the program hashes every file in every run.
-        arguments: "group --format csv --hidden --no-ignore",
-        answer: Answer::Lines,
-    },
-    driver("tokenizers", "tokenizers", "tokenizers", "20000 2000"),
-    driver("forust-ml", "forust-ml", "forust", "20000 20 60"),
-    driver("fft-small", "ark-poly", "fft", "12 300"),
-    driver("fft-large", "ark-poly", "fft", "18 4"),
-    driver("indexmap", "indexmap", "indexmap", "200000 10"),
-    driver("ndarray", "ndarray", "arrays", "1000 80"),
+    Program { name: "du-dust", package: "du-dust", source: Published { program: "dust", reads_packages: false },
+        arguments: "--no-progress --no-colors --no-percent-bars -n 200 -w 120 /usr", answer: Text },
+    Program { name: "fclones", package: "fclones", source: Published { program: "fclones", reads_packages: true },
+        arguments: "group --format csv --hidden --no-ignore", answer: Lines },
+    Program { name: "tokenizers", package: "tokenizers", source: Driver("tokenizers"), arguments: "20000 2000", answer: Text },
+    Program { name: "forust-ml", package: "forust-ml", source: Driver("forust"), arguments: "20000 20 60", answer: Text },
+    Program { name: "fft-small", package: "ark-poly", source: Driver("fft"), arguments: "12 300", answer: Text },
+    Program { name: "fft-large", package: "ark-poly", source: Driver("fft"), arguments: "18 4", answer: Text },
+    Program { name: "indexmap", package: "indexmap", source: Driver("indexmap"), arguments: "200000 10", answer: Text },
+    Program { name: "ndarray", package: "ndarray", source: Driver("arrays"), arguments: "1000 80", answer: Text },
 ];
 
 #[cfg(test)]
@@ -121,11 +94,7 @@ mod tests {
             ("a\nb\nb\n", [false; 2]),
         ] {
             let same = |answer: Answer| answer.comparable("a\nb\n") == answer.comparable(other);
-            assert_eq!(
-                [Answer::Text, Answer::Lines].map(same),
-                is_same,
-                "{other:?}"
-            );
+            assert_eq!([Text, Lines].map(same), is_same, "{other:?}");
         }
     }
 

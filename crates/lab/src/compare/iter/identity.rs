@@ -59,15 +59,9 @@ impl Identity {
 
     /// Returns the versions of the runtime, of the library of iterators, and of the compiler.
     pub fn version(&self, library: Library) -> String {
-        let Self {
-            rayon,
-            orx,
-            source,
-            compiler,
-            ..
-        } = self;
+        let (rayon, orx, compiler) = (&self.rayon, &self.orx, &self.compiler);
         let tidegate = env!("CARGO_PKG_VERSION");
-        let rayon_core = format!("rayon-core {} from {source}", self.rayon_core);
+        let rayon_core = format!("rayon-core {} from {}", self.rayon_core, self.source);
         match (library, self.tidegate.is_some()) {
             (Library::Rayon, true) => {
                 format!("{tidegate} as {rayon_core} below rayon {rayon}, {compiler}")

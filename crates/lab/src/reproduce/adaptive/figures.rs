@@ -7,14 +7,11 @@ use crate::reproduce::plan::{in_units, seconds};
 
 type V<'a> = View<'a, Observed>;
 
+#[rustfmt::skip]
 pub const FIGURES: &[Figure<Observed>] = &[
     ("seconds", |v| seconds(v, "{on}/{work}/{rule}/{load}")),
-    ("asleep", |v| {
-        v.median("{on}/{work}/{rule}/{load}", |run| run.asleep)
-    }),
-    ("naps", |v| {
-        v.median("{on}/{work}/{rule}/{load}", |run| run.naps)
-    }),
+    ("asleep", |v| v.median("{on}/{work}/{rule}/{load}", |run| run.asleep)),
+    ("naps", |v| v.median("{on}/{work}/{rule}/{load}", |run| run.naps)),
     ("in units", in_units),
     // Times of a program.
     ("slower", slower),
@@ -40,10 +37,7 @@ pub const FIGURES: &[Figure<Observed>] = &[
         let at = |load: &str| seconds(v, &format!("{{on}}/UTS-7/linear/{load}"));
         at("1") / at("{processors}") / v.number("processors")
     }),
-    ("lu-steals", |v| {
-        let at = |cell| v.median(cell, |run| run.steals);
-        at("Mars/lu/none/80") / at("Mars/lu/none/40")
-    }),
+    ("lu-steals", |v| { let at = |cell| v.median(cell, |run| run.steals); at("Mars/lu/none/80") / at("Mars/lu/none/40") }),
     ("lu-load-original", |v| {
         let longer = |rule: &str| {
             let at = |load: &str| seconds(v, &format!("Mars/lu/{rule}/{load}"));
@@ -79,13 +73,9 @@ pub const FIGURES: &[Figure<Observed>] = &[
     }),
     // Aggregated times.
     ("slower overall", slower_overall),
-    ("slower overall at each load", |v| {
-        least(&v.each("load", slower_overall))
-    }),
+    ("slower overall at each load", |v| least(&v.each("load", slower_overall))),
     ("overall spread", |v| spread(&values(v))),
-    ("worst spread", |v| {
-        greatest(&v.each("load", |v| spread(&values(v))))
-    }),
+    ("worst spread", |v| greatest(&v.each("load", |v| spread(&values(v))))),
     ("mean slower", |v| {
         let slow = mean(v.each("slow", |v| overall(v, "{slow}")));
         slow / mean(v.each("fast", |v| overall(v, "{fast}")))
@@ -102,13 +92,8 @@ pub const FIGURES: &[Figure<Observed>] = &[
         let untuned = least(&times(v, "untuned"));
         untuned / mean(times(v, "tuned"))
     }),
-    ("tuned", |v| {
-        spread(&v.each("tuned", |v| aggregated(v, "backoffs", "{of}")))
-    }),
-    ("mars-linear", |v| {
-        let all = v.each("seven", |v| aggregated(v, "seven", "{rule}"));
-        least(&all[1..]) / all[0]
-    }),
+    ("tuned", |v| spread(&v.each("tuned", |v| aggregated(v, "backoffs", "{of}")))),
+    ("mars-linear", |v| { let all = v.each("seven", |v| aggregated(v, "seven", "{rule}")); least(&all[1..]) / all[0] }),
     ("mars-none", |v| {
         let under = |rule| aggregated(v, "seven", rule);
         under("none") / least(&["pheet-original", "yield"].map(under))
@@ -127,21 +112,15 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("asleep by linear", |v| asleep_by_linear(v, "{work}")),
     ("inserted-quanta", |_| super::rest::inserted_quanta()),
     // A logarithmic axis cannot show 0.
-    ("attempts of LU", |v| {
-        v.median("Mars/lu/none/{alone}", |run| known(run.attempts))
-    }),
-    ("steals of LU", |v| {
-        v.median("Mars/lu/none/{alone}", |run| known(run.steals))
-    }),
+    ("attempts of LU", |v| v.median("Mars/lu/none/{alone}", |run| known(run.attempts))),
+    ("steals of LU", |v| v.median("Mars/lu/none/{alone}", |run| known(run.steals))),
     // Costs.
     ("by linear at a cost", |v| {
         let under = |rule: &str| seconds(v, &format!("{{cost}}/{{nanos}}/lu/{rule}/{{load}}"));
         under("{rule}") / under("linear")
     }),
     // The outlook.
-    ("estimator by linear", |v| {
-        outlook(v, "{rule}") / outlook(v, "linear")
-    }),
+    ("estimator by linear", |v| outlook(v, "{rule}") / outlook(v, "linear")),
     ("best estimator by quanta", |v| {
         let best = least(&v.each("estimator", |v| outlook(v, "{rule}")));
         best / outlook(v, "quanta")

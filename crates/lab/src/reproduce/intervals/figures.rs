@@ -12,6 +12,7 @@ type OnPools<'a> = View<'a, Ran>;
 const CELL: &str = "{machine}/{program}/{locality}/{miss}";
 const BEST: &str = "{machine}/{program}/best/{miss}";
 
+#[rustfmt::skip]
 pub const SIMULATED: &[Figure<Observed>] = &[
     ("seconds", |v| seconds(v, CELL)),
     ("by best", |v| seconds(v, CELL) / seconds(v, BEST)),
@@ -19,28 +20,16 @@ pub const SIMULATED: &[Figure<Observed>] = &[
     ("hits", |v| v.median(CELL, hits)),
     ("steals", |v| v.median(CELL, |run| run.steals)),
     ("time", |v| slowdown(v, "{locality}", "best")),
-    ("time by that without hints", |v| {
-        slowdown(v, "{locality}", "ignorant")
-    }),
+    ("time by that without hints", |v| slowdown(v, "{locality}", "ignorant")),
     ("fitted time", |v| {
         let of = |v: Simulated<'_>| slowdown(v, "ignorant", "best");
         let fitted = |v: Simulated<'_>| v.with("miss", &"{fitted}".into(), of);
         v.with("program", &"cachestress".into(), fitted)
     }),
-    ("misses", |v| {
-        let missed = |cell| v.median(cell, |run| run.missed);
-        missed(CELL) / missed(BEST)
-    }),
-    ("missed share", |v| {
-        v.median(CELL, |run| run.missed / run.touched)
-    }),
-    ("hits of best", |v| {
-        v.median(BEST, hits) / v.median(CELL, hits)
-    }),
-    ("speed-up", |v| {
-        let alone = seconds(v, "one processor/{program}/{locality}/{miss}");
-        alone / seconds(v, CELL)
-    }),
+    ("misses", |v| { let missed = |cell| v.median(cell, |run| run.missed); missed(CELL) / missed(BEST) }),
+    ("missed share", |v| v.median(CELL, |run| run.missed / run.touched)),
+    ("hits of best", |v| v.median(BEST, hits) / v.median(CELL, hits)),
+    ("speed-up", |v| { let alone = seconds(v, "one processor/{program}/{locality}/{miss}"); alone / seconds(v, CELL) }),
 ];
 
 fn hits(run: &Observed) -> f64 {
@@ -57,10 +46,9 @@ fn slowdown(v: Simulated<'_>, locality: &str, base: &str) -> f64 {
     costly / (time(locality, "0") / time(base, "0"))
 }
 
+#[rustfmt::skip]
 pub const ON_POOLS: &[Figure<Ran>] = &[
-    ("seconds", |v| {
-        v.median("{program}/{pool}", |ran| ran.seconds)
-    }),
+    ("seconds", |v| v.median("{program}/{pool}", |ran| ran.seconds)),
     ("steals", |v| v.median("{program}/{pool}", |ran| ran.steals)),
     ("by base", |v| {
         let seconds = |cell| v.median(cell, |ran| ran.seconds);
@@ -98,39 +86,17 @@ pub const ON_POOLS: &[Figure<Ran>] = &[
             greatest(&apart)
         }
     }),
-    ("parks", |v| {
-        v.median("{program}/parks at once", |ran| ran.parks)
-    }),
-    ("wakes", |v| {
-        v.median("{program}/parks at once", |ran| ran.wakes)
-    }),
-    ("parks by other", |v| {
-        by_count(
-            v,
-            ["{program}/parks at once", "{other}/parks at once"],
-            |ran| ran.parks,
-        )
-    }),
+    ("parks", |v| v.median("{program}/parks at once", |ran| ran.parks)),
+    ("wakes", |v| v.median("{program}/parks at once", |ran| ran.wakes)),
+    ("parks by other", |v| by_count(v, ["{program}/parks at once", "{other}/parks at once"], |ran| ran.parks)),
     ("takes", |v| v.median("{program}/{queue}", |ran| ran.takes)),
-    ("failed takes", |v| {
-        v.median("{program}/{queue}", |ran| ran.failed_takes)
-    }),
-    ("attempts", |v| {
-        v.median("{program}/{queue}", |ran| ran.attempts)
-    }),
-    ("failed steals", |v| {
-        v.median("{program}/{queue}", Ran::failed_steals)
-    }),
-    ("stolen share", |v| {
-        v.median("{program}/{queue}", Ran::stolen_share)
-    }),
-    ("failed takes by deque", |v| {
-        by_deque(v, |ran| ran.failed_takes)
-    }),
+    ("failed takes", |v| v.median("{program}/{queue}", |ran| ran.failed_takes)),
+    ("attempts", |v| v.median("{program}/{queue}", |ran| ran.attempts)),
+    ("failed steals", |v| v.median("{program}/{queue}", Ran::failed_steals)),
+    ("stolen share", |v| v.median("{program}/{queue}", Ran::stolen_share)),
+    ("failed takes by deque", |v| by_deque(v, |ran| ran.failed_takes)),
     ("attempts by deque", |v| by_deque(v, |ran| ran.attempts)),
-    ("failed steals by deque", |v| {
-        by_deque(v, Ran::failed_steals)
-    }),
+    ("failed steals by deque", |v| by_deque(v, Ran::failed_steals)),
     ("stolen by deque", |v| {
         let stolen = v.median("{program}/{queue}", Ran::stolen_share);
         stolen / v.median("{program}/idempotent-deque", Ran::stolen_share_or_one)

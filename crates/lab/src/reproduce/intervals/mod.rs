@@ -63,8 +63,9 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     }
     if let Some(batch) = pools {
         let mut results = Results::new(&paper, batch.measure(session)?, ON_POOLS, size);
+        let suite = SUITE.map(|(program, _)| program);
         for (list, programs) in [
-            ("suite", &SUITE[..]),
+            ("suite", &suite[..]),
             ("extras", &EXTRAS),
             ("hinted", &HINTED),
         ] {

@@ -25,15 +25,19 @@ use crate::reproduce::simulated::Workload;
 /// tables are for two cores.
 const WORKERS: usize = 2;
 
-/// The programs of section 5.2 and chapter 11.
-pub const SUITE: [&str; 7] = [
-    "crypt",
-    "lufact",
-    "moldyn",
-    "montecarlo",
-    "raytracer",
-    "series",
-    "sor",
+/// The programs of section 5.2 and chapter 11, each with its parameters by size. They have as many
+/// tasks as the sums of takes and steals in tables 11.2 and 11.3 imply: 100,000 for Series, 60,000 for
+/// MonteCarlo, 3,400 for MolDyn, and one for each row of SOR. At size small, they have a tenth as
+/// many.
+#[rustfmt::skip]
+pub const SUITE: [(&str, [&str; 3]); 7] = [
+    ("crypt", [""; 3]),
+    ("lufact", [""; 3]),
+    ("moldyn", ["", "pieces=22", "pieces=22"]),
+    ("montecarlo", ["", "pieces=6000", "pieces=60000"]),
+    ("raytracer", [""; 3]),
+    ("series", ["", "pieces=10000", "pieces=100000"]),
+    ("sor", ["", "pieces=150", "pieces=2000"]),
 ];
 
 /// Further programs without hints.
@@ -80,24 +84,6 @@ pub fn has_several_caches(topology: &Topology) -> bool {
     caches().filter(|cache| Some(cache.level) == last).count() > 1
 }
 
-/// Returns the parameters of a program without hints. The programs of the suite have as many tasks as
-/// the sums of takes and steals in tables 11.2 and 11.3 imply: 100,000 for Series, 60,000 for
-/// MonteCarlo, 3,400 for MolDyn, and one for each row of SOR. At size small, they have a tenth as
-/// many.
-fn pieces(program: &str, size: Size) -> &'static str {
-    match (program, size) {
-        (_, Size::Tiny) => "",
-        ("series", Size::Small) => "pieces=10000",
-        ("series", Size::Paper) => "pieces=100000",
-        ("montecarlo", Size::Small) => "pieces=6000",
-        ("montecarlo", Size::Paper) => "pieces=60000",
-        ("sor", Size::Small) => "pieces=150",
-        ("sor", Size::Paper) => "pieces=2000",
-        ("moldyn", _) => "pieces=22",
-        _ => "",
-    }
-}
-
 /// Runs the programs of section 5.2 and chapter 11 on each queue and on places, further programs on
 /// places, and the programs of section 5.3 with hints, on places whose workers are bound to CPUs.
 pub fn batch(paper: &Paper, size: Size, runs: u64) -> Result<Batch<Ran>, Failure> {
@@ -136,7 +122,8 @@ pub fn batch(paper: &Paper, size: Size, runs: u64) -> Result<Batch<Ran>, Failure
     };
     let hinted = Locality::ALL.into_iter().map(hinted);
     let hinted = hinted.collect::<Result<Vec<_>, _>>()?;
-    let suite = SUITE.map(|program| cells(program, size, pieces(program, size), &contenders));
+    let suite =
+        SUITE.map(|(program, given)| cells(program, size, given[size as usize], &contenders));
     let extras = EXTRAS.map(|program| cells(program, size, "", &on_places));
     let hint = |on: &Contender| format!("locality={}", on.short);
     let hinted = HINTED.iter().flat_map(|program| {

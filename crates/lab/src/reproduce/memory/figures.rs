@@ -12,6 +12,7 @@ const STEALING: &str = "{on}/{program}/work stealing/{processors}";
 const SWEPT: &str = "swept/{program}/{line} at {part}/16";
 const SWEPT_STEALING: &str = "swept/{program}/work stealing/16";
 
+#[rustfmt::skip]
 pub const FIGURES: &[Figure<Observed>] = &[
     ("processors", |v| v.number("processors")),
     ("peak", |v| peak(v, CELL)),
@@ -19,9 +20,7 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("peak by S1", |v| peak(v, CELL) / v.number("s1")),
     ("peak in S1", |v| peak(v, CELL) * (1.0 / v.number("s1"))),
     ("peak by stealing", |v| peak(v, CELL) / peak(v, STEALING)),
-    ("time by stealing", |v| {
-        seconds(v, CELL) / seconds(v, STEALING)
-    }),
+    ("time by stealing", |v| seconds(v, CELL) / seconds(v, STEALING)),
     // Modified fib, whose blocks are its S1.
     ("published blocks", |v| {
         let blocks = v.find(&v.fill("{processors}"));
@@ -29,20 +28,14 @@ pub const FIGURES: &[Figure<Observed>] = &[
             .and_then(|blocks| blocks.as_integer())
             .map_or(f64::NAN, |blocks| blocks as f64)
     }),
-    ("blocks here", |v| {
-        fib(v, |v| peak(v, CELL) * (1.0 / v.number("s1")))
-    }),
-    ("at work", |v| {
-        fib(v, |v| v.number("work") * (1.0 / seconds(v, CELL)))
-    }),
+    ("blocks here", |v| fib(v, |v| peak(v, CELL) * (1.0 / v.number("s1")))),
+    ("at work", |v| fib(v, |v| v.number("work") * (1.0 / seconds(v, CELL)))),
     ("blocks by processors", |v| {
         let by = |v: V<'_>| peak(v, STEALING) * (1.0 / (v.number("s1") * v.number("processors")));
         fib(v, by)
     }),
     ("grown", |v| grown(v, "{scheduler}")),
-    ("grown by other", |v| {
-        grown(v, "{scheduler}") / grown(v, "{other}")
-    }),
+    ("grown by other", |v| grown(v, "{scheduler}") / grown(v, "{other}")),
     ("saved share", |v| {
         let [stealing, hybrid, narlikar] = ["work stealing", "hybrid", "Narlikar"]
             .map(|scheduler| peak(v, &format!("{{on}}/{{program}}/{scheduler}/16")));
@@ -55,15 +48,9 @@ pub const FIGURES: &[Figure<Observed>] = &[
         ratios.into_iter().fold(f64::NAN, f64::max)
     }),
     // The sweep of parameters.
-    ("swept peak by stealing", |v| {
-        peak(v, SWEPT) / peak(v, SWEPT_STEALING)
-    }),
-    ("swept time by stealing", |v| {
-        seconds(v, SWEPT) / seconds(v, SWEPT_STEALING)
-    }),
-    ("swept product by stealing", |v| {
-        product(v, SWEPT) / product(v, SWEPT_STEALING)
-    }),
+    ("swept peak by stealing", |v| peak(v, SWEPT) / peak(v, SWEPT_STEALING)),
+    ("swept time by stealing", |v| seconds(v, SWEPT) / seconds(v, SWEPT_STEALING)),
+    ("swept product by stealing", |v| product(v, SWEPT) / product(v, SWEPT_STEALING)),
     // Compares a sleep function with the published one, on the program with the largest ratio.
     ("product by published", |v| {
         let linear = "swept/{program}/hybrid at {part}/16";

@@ -10,6 +10,7 @@ type V<'a> = View<'a, Observed>;
 const CELL: &str = "{on}/{work}/{rule}/{processors}";
 const BASE: &str = "{on}/{work}/{base}/{processors}";
 
+#[rustfmt::skip]
 pub const FIGURES: &[Figure<Observed>] = &[
     ("time", |v| seconds(v, CELL)),
     ("time by base", |v| seconds(v, CELL) / seconds(v, BASE)),
@@ -24,19 +25,11 @@ pub const FIGURES: &[Figure<Observed>] = &[
     ("published busy", |v| v.number("busy")),
     ("published steal", |v| v.number("steal")),
     ("published idle", |v| v.number("idle")),
-    ("steal by base", |v| {
-        v.median(CELL, steal) / v.median(BASE, steal)
-    }),
-    ("not busy by base", |v| {
-        v.median(CELL, not_busy) / v.median(BASE, not_busy)
-    }),
-    ("busy time by base", |v| {
-        v.median(CELL, |run| run.busy) / v.median(BASE, |run| run.busy)
-    }),
+    ("steal by base", |v| v.median(CELL, steal) / v.median(BASE, steal)),
+    ("not busy by base", |v| v.median(CELL, not_busy) / v.median(BASE, not_busy)),
+    ("busy time by base", |v| v.median(CELL, |run| run.busy) / v.median(BASE, |run| run.busy)),
     ("speed-up", |v| speedup(v, "{work}")),
-    ("speed-up by other", |v| {
-        speedup(v, "{work}") / speedup(v, "{other}")
-    }),
+    ("speed-up by other", |v| speedup(v, "{work}") / speedup(v, "{other}")),
     ("million nodes a second", |v| {
         v.read(|| {
             let (cell, nodes) = (v.fill(CELL), v.number("nodes"));
@@ -62,9 +55,7 @@ pub const FIGURES: &[Figure<Observed>] = &[
         let steps = shares.windows(2).map(|pair| pair[1] / pair[0]);
         steps.fold(f64::NAN, f64::max)
     }),
-    ("time by one worker", |v| {
-        seconds(v, CELL) / seconds(v, "{on}/{work}/bottommost/1")
-    }),
+    ("time by one worker", |v| seconds(v, CELL) / seconds(v, "{on}/{work}/bottommost/1")),
 ];
 
 /// Figures of the programs on one worker, in seconds.

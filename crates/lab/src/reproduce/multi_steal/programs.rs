@@ -40,30 +40,28 @@ fn plan(works: Vec<Workload>, strategies: &[&str], processors: &str) -> Plan {
     }
 }
 
-fn work(size: Size, name: &'static str, program: &'static str, given: [&str; 3]) -> Workload {
-    Workload::new(name, program, size, given[size as usize])
-}
+/// Each program, with its parameters by size. At size tiny, the trees are smaller. Size small has the
+/// whole tree B, because a tree of a million nodes would be less deep than A.
+#[rustfmt::skip]
+const PROGRAMS: [(&str, &str, [&str; 3]); 4] = [
+    ("UTS A", "uts", ["tree=tiny-binomial form=spawn b0=300", "tree=T3 form=spawn", "tree=T3 form=spawn"]),
+    ("UTS B", "uts", ["tree=tiny-binomial form=spawn b0=100 m=3 q=0.32", "tree=BOTS-tiny form=spawn", "tree=BOTS-tiny form=spawn"]),
+    ("fib", "fib", ["n=16", "n=33", "n=40"]),
+    ("SparseLU", "sparselu", [""; 3]),
+];
 
-/// Returns tree A, or a smaller tree at size tiny.
-fn uts_a(size: Size) -> Workload {
-    let (tiny, full) = ("tree=tiny-binomial form=spawn b0=300", "tree=T3 form=spawn");
-    work(size, "UTS A", "uts", [tiny, full, full])
-}
+/// The programs that run on one worker (section 4.3.1, figures 7 and 8).
+#[rustfmt::skip]
+const ON_ONE_WORKER: [(&str, &str, [&str; 3]); 2] = [
+    ("fib 30", "fib", ["n=16", "n=30", "n=30"]),
+    ("UTS A", "uts", ["tree=tiny-binomial form=spawn", "tree=T3 form=spawn", "tree=T3 form=spawn"]),
+];
 
-/// Returns tree B, or a smaller tree at size tiny. Size small has the whole tree, because a tree of
-/// a million nodes would be less deep than A.
-fn uts_b(size: Size) -> Workload {
-    let tiny = "tree=tiny-binomial form=spawn b0=100 m=3 q=0.32";
-    let full = "tree=BOTS-tiny form=spawn";
-    work(size, "UTS B", "uts", [tiny, full, full])
-}
-
-fn fib(size: Size) -> Workload {
-    work(size, "fib", "fib", ["n=16", "n=33", "n=40"])
-}
-
-fn sparselu(size: Size) -> Workload {
-    work(size, "SparseLU", "sparselu", [""; 3])
+fn works_of<const N: usize>(
+    programs: [(&'static str, &'static str, [&str; 3]); N],
+    size: Size,
+) -> [Workload; N] {
+    programs.map(|(name, program, given)| Workload::new(name, program, size, given[size as usize]))
 }
 
 /// Returns the programs of the Strassen figure: products of increasingly large matrices.
@@ -91,15 +89,9 @@ pub fn fft(size: Size) -> Vec<Workload> {
 }
 
 /// Returns a program with the inputs of this size, each with its name.
-fn works(
-    program: &'static str,
-    size: Size,
-    inputs: [&[(&'static str, &'static str)]; 3],
-) -> Vec<Workload> {
-    let inputs = inputs[size as usize].iter();
-    inputs
-        .map(|(name, given)| Workload::new(name, program, size, given))
-        .collect()
+fn works(program: &'static str, size: Size, inputs: [&[(&'static str, &str)]; 3]) -> Vec<Workload> {
+    let work = |(name, given): &(&'static str, &str)| Workload::new(name, program, size, given);
+    inputs[size as usize].iter().map(work).collect()
 }
 
 /// Returns the numbers of processors on which the trees run. The source's machine has two Opterons
@@ -115,26 +107,18 @@ pub fn loads_of_trees(size: Size) -> [&'static str; 2] {
 /// Strassen, SparseLU and the FFT end at fewer processors. Speed-ups are relative to the last plan,
 /// on one processor, where there are no steals, so that one strategy and one seed suffice.
 pub fn source(size: Size) -> Vec<(Plan, u64)> {
-    let fibs = [
-        "bottommost",
-        "fixed 2",
-        "fixed 4",
-        "fixed 8",
-        "fixed 16",
-        "dynamic",
-    ];
-    let [a, b] = loads_of_trees(size);
-    let mut all = vec![uts_a(size), uts_b(size), fib(size), sparselu(size)];
-    all.extend(strassen(size).into_iter().chain(fft(size)));
+    let fixed = ["fixed 2", "fixed 4", "fixed 8", "fixed 16"];
+    let fibs = [&["bottommost"], &fixed[..], &["dynamic"]].concat();
+    let [of_a, of_b] = loads_of_trees(size);
+    let programs = works_of(PROGRAMS, size);
+    let all = [&programs[..], &strassen(size), &fft(size)].concat();
+    let [a, b, fib, sparselu] = programs.map(|program| vec![program]);
     vec![
-        (plan(vec![uts_a(size)], &OF_TREES, a), LONG_RUNS),
-        (plan(vec![uts_b(size)], &OF_TREES, b), LONG_RUNS),
-        (plan(vec![fib(size)], &fibs, "24"), LONG_RUNS),
+        (plan(a, &OF_TREES, of_a), LONG_RUNS),
+        (plan(b, &OF_TREES, of_b), LONG_RUNS),
+        (plan(fib, &fibs, "24"), LONG_RUNS),
         (plan(strassen(size), &OF_OTHERS, "2 4 8 12 16"), RUNS),
-        (
-            plan(vec![sparselu(size)], &OF_OTHERS, "2 4 8 12 16 20"),
-            RUNS,
-        ),
+        (plan(sparselu, &OF_OTHERS, "2 4 8 12 16 20"), RUNS),
         (plan(fft(size), &OF_OTHERS, "2 4 8 12 16 20"), RUNS),
         (plan(all, &["bottommost"], "1"), 1),
     ]
@@ -143,28 +127,24 @@ pub fn source(size: Size) -> Vec<(Plan, u64)> {
 /// Returns the plans whose results depend on the cost of a steal. They are also simulated at this
 /// runtime's costs.
 pub fn at_own_costs(size: Size) -> Vec<Plan> {
+    let [a, _, fib, _] = works_of(PROGRAMS, size);
     vec![
-        plan(vec![uts_a(size)], &OF_TREES, "24"),
-        plan(vec![fib(size)], &OF_OTHERS, "24"),
+        plan(vec![a], &OF_TREES, "24"),
+        plan(vec![fib], &OF_OTHERS, "24"),
     ]
 }
 
 /// Returns the plans that run on this machine.
 pub fn here(size: Size) -> Vec<Plan> {
-    let mut others = vec![fib(size), sparselu(size)];
-    others.extend(strassen(size).into_iter().chain(fft(size)));
+    let [a, b, fib, sparselu] = works_of(PROGRAMS, size);
+    let others = [&[fib, sparselu.clone()][..], &strassen(size), &fft(size)].concat();
     vec![
-        plan(vec![uts_a(size), uts_b(size)], &OF_TREES, "2"),
+        plan(vec![a, b], &OF_TREES, "2"),
         plan(others, &OF_OTHERS, "2"),
-        plan(vec![sparselu(size)], &["bottommost"], "1"),
+        plan(vec![sparselu], &["bottommost"], "1"),
     ]
 }
 
-/// Returns the programs that run on one worker (section 4.3.1, figures 7 and 8).
 pub fn on_one_worker(size: Size) -> [Workload; 2] {
-    let (tiny, full) = ("tree=tiny-binomial form=spawn", "tree=T3 form=spawn");
-    [
-        work(size, "fib 30", "fib", ["n=16", "n=30", "n=30"]),
-        work(size, "UTS A", "uts", [tiny, full, full]),
-    ]
+    works_of(ON_ONE_WORKER, size)
 }

@@ -49,55 +49,27 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// Parameters whose values differ from the defaults for the size.
-type Parameters = &'static str;
-
 /// Phases that take only a few milliseconds, because thieves that never rest take long to simulate.
-const PHASES: Parameters = "rounds=10 solo=100000 steps=2000000 tasks=1024";
+const PHASES: &str = "rounds=10 solo=100000 steps=2000000 tasks=1024";
 
-/// Returns programs of different kinds: even and uneven trees, a loop, a recursion that begins
-/// serially, phases, and a factorization.
+/// Programs of different kinds, each with its parameters by size: even and uneven trees, a loop, a
+/// recursion that begins serially, phases, and a factorization.
+#[rustfmt::skip]
+const PROGRAMS: [(&str, &str, [&str; 3]); 7] = [
+    ("knary", "knary", ["n=5 k=4 r=0", "n=9 k=4 r=0", "n=11 k=4 r=0"]),
+    ("UTS geometric", "uts", ["tree=tiny", "tree=small", "tree=T1"]),
+    ("UTS binomial", "uts", ["tree=tiny-binomial b0=100", "tree=tiny-binomial", "tree=T3"]),
+    ("loopy", "loopy", ["n=64 form=join", "n=16384 steps=100000 form=join", "n=65536 form=join"]),
+    ("quicksort", "quicksort", ["", "n=1000000", "n=10000000"]),
+    ("phases", "phases", ["", PHASES, PHASES]),
+    ("sparselu", "sparselu", ["", "n=16 block=50", "n=50 block=100"]),
+];
+
 fn works(size: Size) -> Vec<Workload> {
-    let parameters: [Parameters; 7] = match size {
-        Size::Tiny => [
-            "n=5 k=4 r=0",
-            "tree=tiny",
-            "tree=tiny-binomial b0=100",
-            "n=64 form=join",
-            "",
-            "",
-            "",
-        ],
-        Size::Small => [
-            "n=9 k=4 r=0",
-            "tree=small",
-            "tree=tiny-binomial",
-            "n=16384 steps=100000 form=join",
-            "n=1000000",
-            PHASES,
-            "n=16 block=50",
-        ],
-        Size::Paper => [
-            "n=11 k=4 r=0",
-            "tree=T1",
-            "tree=T3",
-            "n=65536 form=join",
-            "n=10000000",
-            PHASES,
-            "n=50 block=100",
-        ],
+    let work = |(name, program, given): (_, _, [&str; 3])| {
+        Workload::new(name, program, size, given[size as usize])
     };
-    let programs = [
-        ("knary", "knary"),
-        ("UTS geometric", "uts"),
-        ("UTS binomial", "uts"),
-        ("loopy", "loopy"),
-        ("quicksort", "quicksort"),
-        ("phases", "phases"),
-        ("sparselu", "sparselu"),
-    ];
-    let work = |((name, program), given)| Workload::new(name, program, size, given);
-    programs.into_iter().zip(parameters).map(work).collect()
+    PROGRAMS.map(work).into()
 }
 
 fn machine(processors: usize) -> Settings {
@@ -218,17 +190,10 @@ mod tests {
         let rules = rules();
         let usual = &rules[0];
         for rule in &rules[1..] {
-            let differs = [
-                rule.idle != usual.idle,
-                rule.steal != usual.steal,
-                rule.victim != usual.victim,
-            ];
-            assert_eq!(
-                differs.into_iter().filter(|differs| *differs).count(),
-                1,
-                "{}",
-                rule.name
-            );
+            let same = [rule.idle == usual.idle, rule.steal == usual.steal];
+            let same = [&same[..], &[rule.victim == usual.victim]].concat();
+            let differing = same.iter().filter(|same| !**same);
+            assert_eq!(differing.count(), 1, "{}", rule.name);
         }
     }
 }

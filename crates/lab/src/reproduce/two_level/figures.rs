@@ -11,6 +11,7 @@ type V<'a> = View<'a, Seen>;
 /// A run counts as greedy if its time divided by the bound is at most this.
 const GREEDY: f64 = 1.01;
 
+#[rustfmt::skip]
 pub const FIGURES: &[Figure<Seen>] = &[
     ("response", |v| response(v, "{cell}")),
     ("by base", |v| by(v, "{cell}", "{base}")),
@@ -18,12 +19,8 @@ pub const FIGURES: &[Figure<Seen>] = &[
     ("work", |v| v.median("{cell}", |seen| seen.work)),
     ("span", |v| v.median("{cell}", |seen| seen.span)),
     // Figure 7-1: the programs under Cilk.
-    ("f71-parallelism", |v| {
-        v.median("O/{job}/Cilk", parallelism) / v.number("parallelism")
-    }),
-    ("f71-all-procs", |v| {
-        geometric_mean(&v.each("program", |v| all(v, "O/{job}/Cilk") / v.number("all")))
-    }),
+    ("f71-parallelism", |v| v.median("O/{job}/Cilk", parallelism) / v.number("parallelism")),
+    ("f71-all-procs", |v| geometric_mean(&v.each("program", |v| all(v, "O/{job}/Cilk") / v.number("all")))),
     // O1: the time until all processors have work.
     ("all", |v| all(v, "{cell}")),
     ("all in ms", |v| all(v, "{cell}") * 1e3),
@@ -41,35 +38,19 @@ pub const FIGURES: &[Figure<Seen>] = &[
     }),
     ("O1-counting", |v| counting(v, "1")),
     ("counting at 100", |v| counting(v, "100")),
-    ("O1-counting-always", |v| {
-        least(&v.each("cycle", |v| counting(v, "{cycle}")))
-    }),
+    ("O1-counting-always", |v| least(&v.each("cycle", |v| counting(v, "{cycle}")))),
     // O2: how the length of a cycle affects the running time.
     ("O2-slope", |v| steepest(v, "WSAP")),
     ("dear", |v| steepest(v, "dear")),
-    ("O2-none-at-5", |v| {
-        greatest(&v.each("job", |v| by(v, "O/{job}/WSAP/5", "O/{job}/Cilk")))
-    }),
-    ("O2-flat-beyond", |v| {
-        greatest(&v.each("long", |v| by(v, "O/{long}/WSAP/100", "O/{long}/WSAP/5")))
-    }),
-    ("fib beyond", |v| {
-        by(v, "O/fib(33)/WSAP/100", "O/fib(33)/WSAP/5")
-    }),
+    ("O2-none-at-5", |v| greatest(&v.each("job", |v| by(v, "O/{job}/WSAP/5", "O/{job}/Cilk")))),
+    ("O2-flat-beyond", |v| greatest(&v.each("long", |v| by(v, "O/{long}/WSAP/100", "O/{long}/WSAP/5")))),
+    ("fib beyond", |v| by(v, "O/fib(33)/WSAP/100", "O/fib(33)/WSAP/5")),
     ("O2-above-floor", |v| greatest(&v.each("job", above_floor))),
-    ("O2-best", |v| {
-        best(v, &v.each("job", |v| costs(v, "O/{job}"))) / 5.0
-    }),
-    ("overhead in %", |v| {
-        (by(v, "{cell}", "O/{job}/Cilk") - 1.0) * 100.0
-    }),
+    ("O2-best", |v| best(v, &v.each("job", |v| costs(v, "O/{job}"))) / 5.0),
+    ("overhead in %", |v| (by(v, "{cell}", "O/{job}/Cilk") - 1.0) * 100.0),
     // O3: more workers than processors.
     ("O3", |v| by(v, "O3/{job}/WSAP", "O3/{job}/halves")),
-    ("O3-limited", |v| {
-        farthest(&v.each("late", |v| {
-            by(v, "O3/{job}/WSAP, limit 8", "O3/{job}/halves")
-        }))
-    }),
+    ("O3-limited", |v| farthest(&v.each("late", |v| by(v, "O3/{job}/WSAP, limit 8", "O3/{job}/halves")))),
     // P1: a third job arrives.
     ("published", |v| v.number("published")),
     ("arrival by halves", |v| match v.fill("{figure}").as_str() {
@@ -85,63 +66,35 @@ pub const FIGURES: &[Figure<Seen>] = &[
     ("power by halves", |v| by_halves(v)[2]),
     // P2: complementary phases.
     ("P2-response", |v| by(v, "P2/WSAP", "P2/halves")),
-    ("P2-by-ideal", |v| {
-        by(v, "P2/WSAP", "P2/halves") / ideal(v.median("P2/WSAP", parallelism))
-    }),
-    ("P2-processors", |v| {
-        v.median("P2/WSAP", |seen| least(&seen.allotments)) * (1.0 / HALF as f64)
-    }),
+    ("P2-by-ideal", |v| by(v, "P2/WSAP", "P2/halves") / ideal(v.median("P2/WSAP", parallelism))),
+    ("P2-processors", |v| v.median("P2/WSAP", |seen| least(&seen.allotments)) * (1.0 / HALF as f64)),
     ("P2-history", |v| by(v, "P2/steady", "P2/WSAP")),
     ("first", |v| v.median("{cell}", |seen| seen.allotments[0])),
     ("second", |v| v.median("{cell}", |seen| seen.allotments[1])),
     // P3: the greedy bound.
-    ("P3-cilk", |v| {
-        farthest(&v.each("greedy", |v| response(v, "P3/{job}/WSAP") / on_average(v)))
-    }),
-    ("P3-best-width", |v| {
-        greatest(&v.each("greedy", |v| on_average(v) / best_of_any(v)))
-    }),
-    ("P3-bound", |v| {
-        greatest(&v.each("greedy", |v| v.median("P3/{job}/WSAP", by_bound)))
-    }),
+    ("P3-cilk", |v| farthest(&v.each("greedy", |v| response(v, "P3/{job}/WSAP") / on_average(v)))),
+    ("P3-best-width", |v| greatest(&v.each("greedy", |v| on_average(v) / best_of_any(v)))),
+    ("P3-bound", |v| greatest(&v.each("greedy", |v| v.median("P3/{job}/WSAP", by_bound)))),
     ("P3-processors", |v| {
         let ratio = |v: V<'_>| usage(v) / v.number("processors");
         let is_strassen = |v: V<'_>| v.fill("{job}").starts_with("strassen");
         let ratios = v.each("greedy", |v| (!is_strassen(v)).then(|| ratio(v)));
         farthest(&ratios.into_iter().flatten().collect::<Vec<f64>>())
     }),
-    ("P3-serial-waste", |v| {
-        v.median("P3/knary(11,3,3)/WSAP", |seen| {
-            seen.allotments[0] / parallelism(seen)
-        })
-    }),
+    ("P3-serial-waste", |v| v.median("P3/knary(11,3,3)/WSAP", |seen| seen.allotments[0] / parallelism(seen))),
     ("P3-theorem", |v| within(v, |seen| seen.effective)),
     ("repaired", |v| within(v, |seen| seen.trimmed)),
     ("usage", usage),
     ("on average", on_average),
-    ("by average", |v| {
-        response(v, "P3/{job}/WSAP") / on_average(v)
-    }),
-    ("published by Cilk", |v| {
-        v.number("time") / v.number("cilk") * 100.0
-    }),
+    ("by average", |v| response(v, "P3/{job}/WSAP") / on_average(v)),
+    ("published by Cilk", |v| v.number("time") / v.number("cilk") * 100.0),
     ("best of any", best_of_any),
-    ("bound", |v| {
-        v.median("P3/{job}/WSAP", |seen| bound(seen, seen.allotments[0]))
-    }),
+    ("bound", |v| v.median("P3/{job}/WSAP", |seen| bound(seen, seen.allotments[0]))),
     ("by bound", |v| v.median("P3/{job}/WSAP", by_bound)),
-    ("by repaired", |v| {
-        v.median("P3/{job}/WSAP", |seen| {
-            seen.response / bound(seen, seen.trimmed)
-        })
-    }),
-    ("published by bound", |v| {
-        v.number("time") / v.number("bound")
-    }),
+    ("by repaired", |v| v.median("P3/{job}/WSAP", |seen| seen.response / bound(seen, seen.trimmed))),
+    ("published by bound", |v| v.number("time") / v.number("bound")),
     // Chapter 9: other sizes of the machine.
-    ("scale-start", |v| {
-        greatest(&v.each("short", lost)) / floor(v)
-    }),
+    ("scale-start", |v| greatest(&v.each("short", lost)) / floor(v)),
     ("scale-best-cycle", |v| {
         let best =
             |machine: &toml::Value| v.with("machine", machine, |v| best(v, &[costs(v, LONG)]));

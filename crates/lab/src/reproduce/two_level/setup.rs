@@ -107,17 +107,9 @@ impl Setup {
 
     /// Returns the name of the setup's cell, which contains everything that the runs depend on.
     fn name(&self) -> String {
-        let Self {
-            parts,
-            job,
-            contender,
-            instances,
-            processors,
-            cycle,
-            estimate,
-            ..
-        } = self;
-        let (name, in_full) = (&job.name, &job.in_full);
+        let Job { name, in_full, .. } = &*self.job;
+        let (parts, contender, instances) = (self.parts, self.contender, &self.instances);
+        let (processors, cycle, estimate) = (self.processors, self.cycle, self.estimate);
         let width = match self.width {
             Width::Fixed(fixed) => format!("fixed={fixed}"),
             Width::Desired(desire) => format!("desire={desire}"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::watched;
 use tidegate::memory::{self, ReservationError};
-use tidegate::{Pool, interval, policy::SharePolicy};
+use tidegate::{Pool, Scope, interval, policy::SharePolicy};
 
 const KIB: usize = 1 << 10;
 const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
@@ -43,32 +43,38 @@ fn spawns_within() {
 
 /// Runs a join whose first half holds memory while `unrelated` runs. The first half ends only after
 /// the second half has requested memory that is not available at that time.
-fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
-    let asks = AtomicBool::new(false);
-    let first = || {
-        let _held = memory::reserve(10 * KIB).unwrap();
-        unrelated(&asks);
-    };
-    let second = || {
-        say(&asks);
-        reserve(10)
-    };
-    let (_, granted) = pool.install(|| tidegate::join(first, second));
-    assert_eq!(granted, Ok(10 * KIB));
+fn is_granted_behind(unrelated: fn(&Pool, &AtomicBool)) {
+    watched(move || {
+        let (pool, asks) = (pool(2, 8, TIGHT), AtomicBool::new(false));
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            unrelated(&pool, &asks);
+        };
+        let second = || {
+            say(&asks);
+            reserve(10)
+        };
+        let (_, granted) = pool.install(|| tidegate::join(first, second));
+        assert_eq!(granted, Ok(10 * KIB));
+    });
+}
+
+/// Spawns a task that waits for a scope that it opens itself.
+fn spawn<'scope>(scope: &Scope<'scope>, asks: &'scope AtomicBool) {
+    scope.spawn(move |_| {
+        until(asks);
+        spawns_within();
+    });
 }
 
 /// The placed task waits for a scope that it opens itself.
 #[test]
 fn request_waits_for_placed_task() {
-    watched(|| {
-        let pool = pool(2, 8, TIGHT);
-        let place = pool.places()[0];
-        is_granted_behind(&pool, |asks| {
-            tidegate::scope(|scope| {
-                scope.spawn_at(place, |_| {
-                    until(asks);
-                    spawns_within();
-                });
+    is_granted_behind(|pool, asks| {
+        tidegate::scope(|scope| {
+            scope.spawn_at(pool.places()[0], |_| {
+                until(asks);
+                spawns_within();
             });
         });
     });
@@ -76,30 +82,17 @@ fn request_waits_for_placed_task() {
 
 #[test]
 fn request_waits_for_broadcast_parts() {
-    watched(|| {
-        let pool = pool(2, 8, TIGHT);
-        is_granted_behind(&pool, |asks| {
-            until(asks);
-            pool.broadcast(|_| spawns_within());
-        });
+    is_granted_behind(|pool, asks| {
+        until(asks);
+        pool.broadcast(|_| spawns_within());
     });
 }
 
 #[test]
 fn request_waits_for_outside_spawn() {
-    watched(|| {
-        let pool = pool(2, 8, TIGHT);
-        is_granted_behind(&pool, |asks| {
-            tidegate::scope(|scope| {
-                std::thread::scope(|threads| {
-                    threads.spawn(|| {
-                        scope.spawn(|_| {
-                            until(asks);
-                            spawns_within();
-                        });
-                    });
-                });
-            });
+    is_granted_behind(|_, asks| {
+        tidegate::scope(|scope| {
+            std::thread::scope(|threads| _ = threads.spawn(|| spawn(scope, asks)));
         });
     });
 }
@@ -107,40 +100,19 @@ fn request_waits_for_outside_spawn() {
 /// The task is spawned by a thread that has called the pool.
 #[test]
 fn request_waits_for_caller_spawn() {
-    watched(|| {
-        let pool = pool(2, 8, TIGHT);
-        is_granted_behind(&pool, |asks| {
-            tidegate::scope(|scope| {
-                let spawns = || {
-                    scope.spawn(|_| {
-                        until(asks);
-                        spawns_within();
-                    });
-                };
-                std::thread::scope(|threads| {
-                    threads.spawn(|| pool.install(spawns));
-                });
-            });
+    is_granted_behind(|pool, asks| {
+        tidegate::scope(|scope| {
+            let spawns = || pool.install(|| spawn(scope, asks));
+            std::thread::scope(|threads| _ = threads.spawn(spawns));
         });
     });
 }
 
 #[test]
 fn request_waits_for_cross_pool_spawn() {
-    watched(|| {
-        let pool = pool(2, 8, TIGHT);
+    is_granted_behind(|pool, asks| {
         let other = self::pool(1, 4, "none");
-        is_granted_behind(&pool, |asks| {
-            tidegate::scope(|scope| {
-                let spawns = || {
-                    scope.spawn(|_| {
-                        until(asks);
-                        spawns_within();
-                    });
-                };
-                other.install(|| pool.install(spawns));
-            });
-        });
+        tidegate::scope(|scope| other.install(|| pool.install(|| spawn(scope, asks))));
     });
 }
 

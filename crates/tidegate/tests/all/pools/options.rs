@@ -25,13 +25,9 @@ const BACKOFFS: [&str; 6] = [
 
 /// Returns every idle policy with its default parameters, and some policies with other parameters.
 fn idles() -> Vec<IdlePolicy> {
+    #[rustfmt::skip]
     let plain = [
-        "elastic",
-        "none",
-        "yield",
-        "abp-yield",
-        "quanta",
-        "long-quanta",
+        "elastic", "none", "yield", "abp-yield", "quanta", "long-quanta",
     ];
     let mut names: Vec<String> = plain
         .iter()
@@ -164,32 +160,15 @@ fn stack_size_and_name_reach_threads() {
 
 #[test]
 fn out_of_range_values_are_rejected() {
+    #[rustfmt::skip]
     let refused = [
         (Pool::builder().workers(0), ["Builder::workers", "1 to "]),
-        (
-            Pool::builder().workers(1 << 20),
-            ["Builder::workers", "1 to "],
-        ),
-        (
-            Pool::builder().steal(StealAmount::Fixed(0)),
-            ["Builder::steal", "1 to "],
-        ),
-        (
-            Pool::builder().max_threads(0),
-            ["Builder::max_threads", "1 to "],
-        ),
-        (
-            Pool::builder().max_threads(usize::MAX),
-            ["Builder::max_threads", "1 to "],
-        ),
-        (
-            Pool::builder().stack_size(1),
-            ["Builder::stack_size", "64KiB to "],
-        ),
-        (
-            Pool::builder().stack_size(usize::MAX),
-            ["Builder::stack_size", "64KiB to "],
-        ),
+        (Pool::builder().workers(1 << 20), ["Builder::workers", "1 to "]),
+        (Pool::builder().steal(StealAmount::Fixed(0)), ["Builder::steal", "1 to "]),
+        (Pool::builder().max_threads(0), ["Builder::max_threads", "1 to "]),
+        (Pool::builder().max_threads(usize::MAX), ["Builder::max_threads", "1 to "]),
+        (Pool::builder().stack_size(1), ["Builder::stack_size", "64KiB to "]),
+        (Pool::builder().stack_size(usize::MAX), ["Builder::stack_size", "64KiB to "]),
     ];
     for (builder, words) in refused {
         let Err(error) = builder.build() else {

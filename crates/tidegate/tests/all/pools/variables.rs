@@ -3,25 +3,36 @@
 //! Each test runs itself again in a separate process in which the variables are set. That process
 //! does the work, and the test checks its standard error.
 
-use std::process::Output;
 use tidegate::{
     Pool,
     policy::{Choose, IdlePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
 use tidegate_testkit::{child, is_child, succeeds};
 
-/// Runs the calling test in a child, with these variables. In the child, returns `None`.
-fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
+/// Runs `work` in a child with these variables, and returns Tidegate's lines on its standard error.
+/// In the child, returns `None`. Panics if the child failed.
+fn told(test: &str, variables: &[(&str, &str)], work: impl FnOnce()) -> Option<Vec<String>> {
+    if is_child() {
+        work();
+        return None;
+    }
     // A pool that shares prints the name of its table at an unpredictable time.
     let all = [&[("TIDEGATE_SHARE", "off")], variables].concat();
-    (!is_child()).then(|| child(&format!("pools::variables::{test}"), &all))
+    let text = succeeds(&child(&format!("pools::variables::{test}"), &all));
+    let lines = text.lines().filter(|line| line.starts_with("tidegate: "));
+    Some(lines.map(str::to_owned).collect())
 }
 
-/// Returns Tidegate's lines on the child's standard error. Panics if the child failed.
-fn told(output: &Output) -> Vec<String> {
-    let text = succeeds(output);
-    let lines = text.lines().filter(|line| line.starts_with("tidegate: "));
-    lines.map(str::to_owned).collect()
+/// Like [`told`], for a child that must print one line.
+fn line(test: &str, variables: &[(&str, &str)], work: impl FnOnce()) -> Option<String> {
+    let told = told(test, variables, work)?;
+    assert_eq!(told.len(), 1, "{told:#?}");
+    told.into_iter().next()
+}
+
+/// Uses the global pool.
+fn add() {
+    assert_eq!(sum(100), 5050);
 }
 
 fn sum(n: usize) -> usize {
@@ -35,12 +46,9 @@ fn sum(n: usize) -> usize {
 }
 
 /// For each variable: an invalid value, and the value that the global pool uses instead.
+#[rustfmt::skip]
 const BAD: &[(&str, &str, &str)] = &[
-    (
-        "TIDEGATE_WORKERS",
-        "zero",
-        "the number of usable processors (1)",
-    ),
+    ("TIDEGATE_WORKERS", "zero", "the number of usable processors (1)"),
     ("TIDEGATE_IDLE", "lazy", "elastic"),
     ("TIDEGATE_STEAL", "fixed:0", "one"),
     ("TIDEGATE_VICTIM", "", "hierarchical"),
@@ -62,16 +70,12 @@ fn bad_variables_are_reported_and_ignored() {
     let test = "bad_variables_are_reported_and_ignored";
     let mut variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
     variables.push(("HQ_CPUS", "5"));
-    let Some(output) = alone(test, &variables) else {
-        assert_eq!(sum(100), 5050);
+    let Some(told) = told(test, &variables, add) else {
         return;
     };
-    let told = told(&output);
     assert_eq!(told.len(), BAD.len(), "{told:#?}");
     for (name, _, instead) in BAD {
-        let line = told
-            .iter()
-            .find(|line| line.starts_with("tidegate: ") && line.contains(name));
+        let line = told.iter().find(|line| line.contains(name));
         let line = line.unwrap_or_else(|| panic!("{name} in {told:#?}"));
         assert!(line.contains(": expected "), "{line}");
         assert!(line.ends_with(&format!("; using {instead}")), "{line}");
@@ -83,19 +87,11 @@ fn bad_variables_are_reported_and_ignored() {
 fn global_pool_steals_one_task() {
     let test = "global_pool_steals_one_task";
     let variables = [("TIDEGATE_STEAL", "half"), ("TIDEGATE_QUEUE", "lazy")];
-    let Some(output) = alone(test, &variables) else {
-        assert_eq!(sum(100), 5050);
-        return;
-    };
-    let told = told(&output);
-    let [line] = &told[..] else {
-        panic!("{told:#?}");
-    };
-    assert!(
-        line.starts_with("tidegate: TIDEGATE_STEAL: half beside TIDEGATE_QUEUE, lazy,"),
-        "{line}"
-    );
-    assert!(line.ends_with(": expected one; using one"), "{line}");
+    if let Some(line) = line(test, &variables, add) {
+        let start = "tidegate: TIDEGATE_STEAL: half beside TIDEGATE_QUEUE, lazy,";
+        assert!(line.starts_with(start), "{line}");
+        assert!(line.ends_with(": expected one; using one"), "{line}");
+    }
 }
 
 #[test]
@@ -111,17 +107,18 @@ fn every_option_has_its_variable() {
         ("TIDEGATE_MAX_THREADS", "5"),
         ("TIDEGATE_STACK_SIZE", "1MiB"),
     ];
-    let Some(output) = alone(test, &variables) else {
-        assert_eq!(sum(100), 5050);
+    let work = || {
+        add();
         assert_eq!(tidegate::spawn(|| 1).join(), 1);
-        return;
     };
     let version = env!("CARGO_PKG_VERSION");
-    let line = format!(
+    let expected = format!(
         "tidegate: version {version}, pool tidegate, 3 workers (set by TIDEGATE_WORKERS), idle=linear:step=20us \
          steal=half victim=random wait=help-any max-threads=5 stack-size=1MiB share=off"
     );
-    assert_eq!(told(&output), [line]);
+    if let Some(line) = line(test, &variables, work) {
+        assert_eq!(line, expected);
+    }
 }
 
 #[test]
@@ -133,17 +130,15 @@ fn unknown_variables_are_explained() {
         ("TIDEGATE_WORKES", "3"),
         ("TIDEGATE_ZZZ", "1"),
     ];
-    let Some(output) = alone(test, &variables) else {
-        assert_eq!(sum(100), 5050);
+    let Some(mut told) = told(test, &variables, add) else {
         return;
     };
-    let mut told = told(&output).split_off(1);
-    told.sort();
+    told[1..].sort();
     let lines = [
         "tidegate: unknown variable \"TIDEGATE_WORKES\"; did you mean \"TIDEGATE_WORKERS\"?",
         "tidegate: unknown variable \"TIDEGATE_ZZZ\": expected a variable that `tidegate tunables` lists",
     ];
-    assert_eq!(told, lines);
+    assert_eq!(told[1..], lines);
 }
 
 #[test]
@@ -160,30 +155,23 @@ fn the_builder_wins_over_the_environment() {
         ("TIDEGATE_MAX_THREADS", "1"),
         ("TIDEGATE_STACK_SIZE", "1"),
     ];
-    let Some(output) = alone(test, &variables) else {
-        let builder = Pool::builder()
-            .workers(2)
-            .idle(IdlePolicy::None)
-            .steal(StealAmount::One);
+    let work = || {
+        let builder = Pool::builder().workers(2).idle(IdlePolicy::None);
         let builder = builder
-            .victim(VictimPolicy::LastVictim)
-            .wait(WaitPolicy::Descendants);
-        let pool = builder
-            .max_threads(2)
-            .stack_size(1 << 20)
-            .name("mine")
-            .explain(true)
-            .build()
-            .expect("a pool");
-        assert_eq!(pool.install(|| sum(10)), 55);
-        return;
+            .steal(StealAmount::One)
+            .victim(VictimPolicy::LastVictim);
+        let builder = builder.wait(WaitPolicy::Descendants).max_threads(2);
+        let builder = builder.stack_size(1 << 20).name("mine").explain(true);
+        assert_eq!(builder.build().expect("a pool").install(|| sum(10)), 55);
     };
     let version = env!("CARGO_PKG_VERSION");
-    let line = format!(
+    let expected = format!(
         "tidegate: version {version}, pool mine, 2 workers (set by Builder::workers), idle=none victim=last-victim \
          max-threads=2 stack-size=1MiB share=off"
     );
-    assert_eq!(told(&output), [line]);
+    if let Some(line) = line(test, &variables, work) {
+        assert_eq!(line, expected);
+    }
 }
 
 #[test]
@@ -194,51 +182,43 @@ fn build_global_wins_over_the_environment() {
         ("TIDEGATE_WORKERS", "7"),
         ("TIDEGATE_VICTIM", "random"),
     ];
-    let Some(output) = alone(test, &variables) else {
+    let work = || {
         tidegate::build_global(Pool::builder().workers(2)).expect("a pool");
         assert_eq!(tidegate::current_num_workers(), 2);
-        assert_eq!(sum(10), 55);
-        return;
+        add();
     };
-    let told = told(&output);
-    let [line] = &told[..] else {
-        panic!("{told:#?}");
-    };
-    let used = "2 workers (set by Builder::workers), victim=random share=off";
-    assert!(line.ends_with(used), "{line}");
+    if let Some(line) = line(test, &variables, work) {
+        let used = "2 workers (set by Builder::workers), victim=random share=off";
+        assert!(line.ends_with(used), "{line}");
+    }
 }
 
 #[test]
 fn build_global_rejects_bad_variable() {
     let test = "build_global_rejects_bad_variable";
-    let Some(output) = alone(test, &[("TIDEGATE_STEAL", "fixed:0")]) else {
+    let work = || {
         let refused = tidegate::build_global(Pool::builder().workers(2));
         let error = refused.expect_err("a bad value").to_string();
         assert!(error.contains(" in TIDEGATE_STEAL: "), "{error}");
         // Starts the global pool, which prints a warning and ignores the value.
-        assert_eq!(sum(10), 55);
+        add();
         let error = tidegate::build_global(Pool::builder().workers(2)).expect_err("it exists");
         assert!(error.to_string().ends_with("exists already"), "{error}");
-        return;
     };
-    let told = told(&output);
-    let [line] = &told[..] else {
-        panic!("{told:#?}");
-    };
-    assert!(line.ends_with("; using one"), "{line}");
+    if let Some(line) = line(test, &[("TIDEGATE_STEAL", "fixed:0")], work) {
+        assert!(line.ends_with("; using one"), "{line}");
+    }
 }
 
 #[test]
 fn thread_limit_below_workers_is_reported() {
     let test = "thread_limit_below_workers_is_reported";
     let variables = [("TIDEGATE_WORKERS", "2"), ("TIDEGATE_MAX_THREADS", "1")];
-    let Some(output) = alone(test, &variables) else {
-        assert_eq!(sum(10), 55);
-        return;
-    };
-    let line = "tidegate: TIDEGATE_MAX_THREADS: 1 is less than the number of workers, 2: expected 2 to 32768; using 8 \
-                threads";
-    assert_eq!(told(&output), [line]);
+    if let Some(line) = line(test, &variables, add) {
+        let expected = "tidegate: TIDEGATE_MAX_THREADS: 1 is less than the number of workers, 2: expected 2 to 32768; \
+            using 8 threads";
+        assert_eq!(line, expected);
+    }
 }
 
 #[test]
@@ -251,11 +231,9 @@ fn memory_policy_overrides_conflicting_variables() {
         ("TIDEGATE_QUEUE", "chase-lev"),
         ("TIDEGATE_WAIT", "help-any"),
     ];
-    let Some(output) = alone(test, &variables) else {
-        assert_eq!(sum(10), 55);
+    let Some(told) = told(test, &variables, add) else {
         return;
     };
-    let told = told(&output);
     let line = |option: &str, allowed: &str| {
         format!(
             "tidegate: {option} beside TIDEGATE_MEMORY, depth-first:k=1KiB, which has an order of its own: expected \
@@ -275,14 +253,8 @@ fn memory_policy_overrides_conflicting_variables() {
 #[test]
 fn pool_explains_itself_only_once() {
     let test = "pool_explains_itself_only_once";
-    let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
-        let named = |name| {
-            Pool::builder()
-                .workers(1)
-                .name(name)
-                .build()
-                .expect("a pool")
-        };
+    let work = || {
+        let named = |name| Pool::builder().workers(1).name(name).build().unwrap();
         let (unused, late, early) = (named("unused"), named("late"), named("early"));
         early.install(|| ());
         eprintln!("tidegate: --");
@@ -291,55 +263,42 @@ fn pool_explains_itself_only_once() {
         late.spawn(|| ()).join();
         early.install(|| ());
         drop(unused);
+    };
+    let Some(told) = told(test, &[("TIDEGATE_EXPLAIN", "1")], work) else {
         return;
     };
-    let told = told(&output);
-    let names: Vec<_> = told.iter().map(|line| line.split(", ").nth(1)).collect();
-    assert_eq!(
-        names,
-        [Some("pool early"), None, Some("pool late")],
-        "{told:#?}"
-    );
-    assert!(
-        told[0].contains("1 worker (set by Builder::workers), share=off"),
-        "{told:#?}"
-    );
-    assert!(
-        told[2].contains("2 workers (set by set_workers), share=off"),
-        "{told:#?}"
-    );
+    let parts = [
+        "pool early, 1 worker (set by Builder::workers), share=off",
+        "tidegate: --",
+        "pool late, 2 workers (set by set_workers), share=off",
+    ];
+    assert_eq!(told.len(), parts.len(), "{told:#?}");
+    for (line, part) in told.iter().zip(parts) {
+        assert!(line.contains(part), "{told:#?}");
+    }
 }
 
 #[test]
 fn default_worker_count_is_explained() {
     let test = "default_worker_count_is_explained";
-    let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
-        assert_eq!(sum(10), 55);
-        return;
-    };
-    let reason = tidegate::machine::Machine::read().reason();
-    let told = told(&output);
-    assert!(
-        matches!(told.as_slice(), [line] if line.contains(&reason)),
-        "{told:#?}"
-    );
+    if let Some(line) = line(test, &[("TIDEGATE_EXPLAIN", "1")], add) {
+        let reason = tidegate::machine::Machine::read().reason();
+        assert!(line.contains(&reason), "{line}");
+    }
 }
 
 /// One CPU is the least that any machine has, so the engine determines the number.
 #[test]
 fn engine_is_explained() {
     let variables = [("TIDEGATE_EXPLAIN", "1"), ("HQ_CPUS", "5")];
-    let Some(output) = alone("engine_is_explained", &variables) else {
+    let work = || {
         assert_eq!(tidegate::current_num_workers(), 1);
-        assert_eq!(sum(10), 55);
-        return;
+        add();
     };
-    let told = told(&output);
-    let expected = " cpus: 1 cpu listed by HQ_CPUS";
-    assert!(
-        matches!(told.as_slice(), [line] if line.contains("1 worker (") && line.contains(expected)),
-        "{told:#?}"
-    );
+    if let Some(line) = line("engine_is_explained", &variables, work) {
+        let parts = ["1 worker (", " cpus: 1 cpu listed by HQ_CPUS"];
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    }
 }
 
 mod without_global_pool {
@@ -349,18 +308,19 @@ mod without_global_pool {
     #[test]
     fn invalid_value_permits_nothing() {
         let test = "without_global_pool::invalid_value_permits_nothing";
-        if alone(test, &[("TIDEGATE_GLOBAL", "of")]).is_none() {
+        told(test, &[("TIDEGATE_GLOBAL", "of")], || {
             let payload = catch_unwind(|| tidegate::join(|| (), || ())).unwrap_err();
             let message = payload.downcast_ref::<String>().expect("a text");
             assert!(message.starts_with("join: "), "{message}");
             assert!(message.contains("TIDEGATE_GLOBAL"), "{message}");
-        }
+        });
     }
 
     #[test]
     fn calls_panic_with_their_names() {
         let test = "without_global_pool::calls_panic_with_their_names";
-        let Some(output) = alone(test, &[("TIDEGATE_GLOBAL", "off")]) else {
+        let work = || {
+            #[rustfmt::skip]
             let calls: [(&str, &dyn Fn()); 14] = [
                 ("join", &|| _ = tidegate::join(|| (), || ())),
                 ("scope", &|| tidegate::scope(|_| ())),
@@ -370,19 +330,13 @@ mod without_global_pool {
                 ("broadcast", &|| _ = tidegate::broadcast(|_| ())),
                 // These are too short to need the pool.
                 ("for_each", &|| tidegate::for_each(0..2, |_| ())),
-                ("map_reduce", &|| {
-                    _ = tidegate::map_reduce(0..2, |_| (), |(), ()| ())
-                }),
+                ("map_reduce", &|| _ = tidegate::map_reduce(0..2, |_| (), |(), ()| ())),
                 ("par_map", &|| _ = tidegate::par_map(0..2, |_| ())),
                 ("sort_unstable", &|| tidegate::sort_unstable(&mut [2, 1])),
                 ("interval::run", &|| _ = tidegate::interval::run(|_| ())),
-                ("stream", &|| {
-                    _ = tidegate::stream(0..1).map(|n| n).ordered().next()
-                }),
+                ("stream", &|| _ = tidegate::stream(0..1).map(|n| n).ordered().next()),
                 ("stats", &|| _ = tidegate::stats()),
-                ("current_num_workers", &|| {
-                    _ = tidegate::current_num_workers()
-                }),
+                ("current_num_workers", &|| _ = tidegate::current_num_workers()),
             ];
             for (name, call) in calls {
                 let payload = catch_unwind(AssertUnwindSafe(call)).expect_err(name);
@@ -390,16 +344,15 @@ mod without_global_pool {
                 let start = format!("{name}: TIDEGATE_GLOBAL is off");
                 assert!(message.starts_with(&start), "{message}");
             }
-            let error = tidegate::build_global(Pool::builder()).unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with("build_global: TIDEGATE_GLOBAL is off")
-            );
+            let error = tidegate::build_global(Pool::builder())
+                .unwrap_err()
+                .to_string();
+            let start = "build_global: TIDEGATE_GLOBAL is off";
+            assert!(error.starts_with(start), "{error}");
             let pool = Pool::builder().workers(1).build().expect("a pool");
             assert_eq!(pool.install(|| sum(10)), 55);
-            return;
         };
-        assert!(told(&output).is_empty());
+        let told = told(test, &[("TIDEGATE_GLOBAL", "off")], work);
+        assert!(told.is_none_or(|told| told.is_empty()));
     }
 }

@@ -33,22 +33,10 @@ enum Place {
     BroadcastParts,
 }
 
+#[rustfmt::skip]
 const PLACES: [Place; 15] = [
-    FirstHalf,
-    SecondHalf,
-    BothHalves,
-    Spawned,
-    TwoSpawned,
-    ScopeBody,
-    ScopeBodyAndSpawned,
-    HandlesTask,
-    DetachedTask,
-    Installed,
-    ForEachItem,
-    Map,
-    Reduce,
-    BroadcastPart,
-    BroadcastParts,
+    FirstHalf, SecondHalf, BothHalves, Spawned, TwoSpawned, ScopeBody, ScopeBodyAndSpawned,
+    HandlesTask, DetachedTask, Installed, ForEachItem, Map, Reduce, BroadcastPart, BroadcastParts,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]

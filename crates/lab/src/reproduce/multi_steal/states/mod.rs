@@ -163,6 +163,7 @@ pub fn add(page: &mut Page, paper: &Paper, measured: Measured<Course>, size: arg
 
 type V<'a> = View<'a, Course>;
 
+#[rustfmt::skip]
 pub const FIGURES: &[Figure<Course>] = &[
     // One of four processors has four tasks, and one steal takes place: how many can be robbed.
     ("states-one-steal", |_| {
@@ -205,9 +206,7 @@ pub const FIGURES: &[Figure<Course>] = &[
             (rule.clone(), Sample::new(means))
         })
     }),
-    ("model", |v| {
-        mean(&model_alone(&v.fill("{rule}")), v.number("state") as usize)
-    }),
+    ("model", |v| mean(&model_alone(&v.fill("{rule}")), v.number("state") as usize)),
 ];
 
 fn states_of(v: V<'_>) -> [usize; 2] {
