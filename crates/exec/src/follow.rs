@@ -25,12 +25,10 @@ pub use confinement::Means;
 use crate::jobserver::Server;
 use crate::outside::{Desire, Look, Row, assign_more, cycle};
 use crate::seat::report;
-use crate::watcher::Identity;
 use crate::{Options, say};
 use confinement::Confinement;
 use guards::Guards;
 use look::{Clocks, Observer, now, thread_time, threads};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -93,7 +91,7 @@ pub struct Following {
 impl Following {
     /// Takes the first look at the program, whose first process is `pid`. Call this immediately
     /// after that process has started. All children of this process belong to the program, except
-    /// `watcher` and that of the confinement.
+    /// those older than [`Means::start`] and the watcher of the confinement.
     #[must_use]
     pub fn begin(
         options: &Options,
@@ -101,22 +99,17 @@ impl Following {
         means: Means,
         server: Option<Server>,
         pid: i32,
-        watcher: Option<Identity>,
     ) -> Self {
         let report = report(options, machine);
-        let command = i32::try_from(std::process::id()).unwrap_or(0);
+        let (tree, confinement) = means.of(pid);
         let mut following = Self {
             stop: Stop {
                 is_set: Arc::default(),
                 waker: Arc::new(Mutex::new(seat.waker())),
             },
             seat,
-            confinement: means.of(pid),
-            tree: Tree::new(
-                Path::new("/proc").into(),
-                command,
-                watcher.into_iter().collect(),
-            ),
+            confinement,
+            tree,
             observer: Observer::new(Clocks::KERNEL),
             desire: Desire::default(),
             guards: Guards::default(),

@@ -41,7 +41,7 @@ use signals::Signals;
 use start::Program;
 use tidegate_policy::share::SharePolicy;
 use tidegate_share::confinement;
-use watcher::{Identity, Watcher};
+use watcher::Watcher;
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
         text: format!("cannot receive signals: {}", error.desc()),
     })?;
     let place = Place::take(options);
-    let means = place
+    let mut means = place
         .as_ref()
         .map(|place| Means::prepare(options.how, &place.location));
     let jobs = options.jobserver;
@@ -135,17 +135,17 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let named = name.as_deref().filter(|_| options.kill_with_command);
     let watcher = named.and_then(watcher);
-    let program = Program::start(&options.command, &additions, &signals);
+    let start = || Program::start(&options.command, &additions, &signals);
+    let program = means
+        .as_mut()
+        .map_or_else(start, |means| means.start(start));
     // There is nothing to end if it has not started.
     let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
     if let Some((watcher, name)) = watcher.as_ref().zip(named) {
         watcher.take_along(program.pid(), name);
     }
     let (follower, server) = match (place, means) {
-        (Some(place), Some(means)) => {
-            let watcher = watcher.as_ref().map(Watcher::identity);
-            follow(options, place, means, server, program.pid(), watcher)
-        }
+        (Some(place), Some(means)) => follow(options, place, means, server, program.pid()),
         _ => (None, server),
     };
     let end = program.supervise(&signals);
@@ -227,7 +227,6 @@ fn follow(
     means: Means,
     server: Option<Server>,
     program: i32,
-    watcher: Option<Identity>,
 ) -> (Option<Follower>, Option<Server>) {
     let (sender, receiver) = mpsc::channel::<Following>();
     let builder = thread::Builder::new().name("tidegate-exec".to_owned());
@@ -243,7 +242,7 @@ fn follow(
         }
     };
     let seat = (place.seat, &place.machine);
-    let following = Following::begin(options, seat, means, server, program, watcher);
+    let following = Following::begin(options, seat, means, server, program);
     let stop = following.stop();
     // This cannot fail: the thread waits for it.
     let _ = sender.send(following);

@@ -79,7 +79,7 @@ fn command(table: &Path, threads: &str) {
         explain: false,
         share: SharePolicy::Auto,
     };
-    let following = Following::begin(&options, (seat, &Machine::read()), means, None, pid, None);
+    let following = Following::begin(&options, (seat, &Machine::read()), means, None, pid);
     let stop = following.stop();
     let following = thread::spawn(move || following.run());
     let _ = std::io::stdin().read_to_end(&mut Vec::new());

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::exec::{Started, shell};
 use crate::support::complaint;
-use crate::support::jobs::{Home, eventually};
+use crate::support::jobs::{Home, Running, eventually};
 use tidegate_share::{Location, Name, ROWS, Seat};
 
 #[test]
@@ -27,6 +27,20 @@ fn program_has_a_row_while_it_runs() {
     started.input = None;
     assert_eq!(started.code(), Some(0));
     assert!(started.home.jobs().is_empty());
+}
+
+/// A shell has started one, and has then become the command.
+#[test]
+fn older_process_is_not_the_programs() {
+    let home = Home::new();
+    let script = "while kill -0 $$; do :; done & exec \"$0\" exec -- cat";
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script, env!("CARGO_BIN_EXE_tidegate")])
+        .env("TIDEGATE_TABLE", home.table());
+    command.stdin(Stdio::piped()).stderr(Stdio::null());
+    let _command = Running(command.spawn().expect("it starts"));
+    eventually(|| home.jobs().first().is_some_and(|row| row["desire"] == 0));
 }
 
 #[test]

@@ -297,7 +297,7 @@ const WORD: &[(&str, &str)] = &[("word\n", "word"), (CTRL_D, "")];
 
 const READY: &[(&str, &str)] = &[("", "ready"), ("word\n", "word"), (CTRL_D, "")];
 
-const SESSIONS: [Session; 9] = [
+const SESSIONS: [Session; 10] = [
     ("$TIDEGATE exec -- cat", WORD, 0),
     ("cat | $TIDEGATE exec -- cat", WORD, 0),
     ("$TIDEGATE exec -- cat | cat", WORD, 0),
@@ -331,6 +331,19 @@ const SESSIONS: [Session; 9] = [
     (
         "$TIDEGATE exec -- script -qec 'echo ready; cat' /dev/null",
         READY,
+        0,
+    ),
+    // A shell that starts processes by `vfork` cannot stop while one is stopped before its exec.
+    (
+        "$TIDEGATE exec -- sh -c \
+         'trap \"echo go$((1+1)); exit\" USR1; echo ready; while :; do :; done'",
+        &[
+            ("", "ready"),
+            (CTRL_Z, "Stopped"),
+            ("bg\n", "exec"),
+            ("kill -USR1 %1\n", "go2"),
+            ("wait\n", ""),
+        ],
         0,
     ),
 ];

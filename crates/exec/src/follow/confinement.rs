@@ -13,9 +13,6 @@ use tidegate_share::{CpuMask, Location};
 /// What to do if `--how quota` is impossible.
 const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
 
-/// How many times processes outside the leaf are looked for.
-const PASSES: usize = 16;
-
 /// How the program will be confined, chosen before it starts.
 #[derive(Debug)]
 pub struct Means {
@@ -23,6 +20,7 @@ pub struct Means {
     location: Option<Location>,
     /// Without it, the program is confined by affinity.
     leaf: Option<Leaf>,
+    tree: Tree,
     /// Whether affinity may replace the quota.
     is_auto: bool,
     watch: Watch,
@@ -42,9 +40,12 @@ impl Means {
     }
 
     pub(super) fn prepare_with(how: How, location: &Location, root: &Path, watch: Watch) -> Self {
+        let command = i32::try_from(std::process::id()).unwrap_or(0);
+        let tree = || Tree::new(Path::new("/proc").into(), command, Vec::new());
         let by = |leaf: Option<Leaf>, means: String| Self {
             location: Some(location.clone()),
             leaf,
+            tree: tree(),
             is_auto: how == How::Auto,
             watch,
             reason: format!("the program will be confined by {means}"),
@@ -53,6 +54,7 @@ impl Means {
         let none = |why: &str, has_failed| Self {
             location: None,
             leaf: None,
+            tree: tree(),
             is_auto: false,
             watch,
             reason: format!("the program will not be confined: {why}"),
@@ -97,32 +99,39 @@ impl Means {
         self.has_failed
     }
 
-    /// Returns what confines the program, whose first process has this number and has just started.
-    pub(super) fn of(mut self, program: i32) -> Confinement {
-        let Some(location) = self.location else {
-            return Confinement::None;
-        };
-        if let Some(leaf) = &self.leaf
-            && let Err(error) = leaf.take_in(program)
-        {
-            let why = format!("{}: {error}", leaf.folder().display());
-            if !self.is_auto {
+    /// Calls `start`, which starts the program, within the program's cgroup if there is one. The
+    /// processes that this process has started before do not belong to the program.
+    pub fn start<T>(&mut self, start: impl FnOnce() -> T) -> T {
+        self.tree.leave_out_all();
+        let entered = self.leaf.as_ref().map_or(Ok(()), Leaf::enter);
+        let started = start();
+        let left = self.leaf.as_ref().map_or(Ok(()), Leaf::leave);
+        if let Err(why) = entered.and(left) {
+            self.leaf = None;
+            if self.is_auto {
+                let how = "confined by affinity, because it gets no quota";
+                say(&format!("the program is {how}: {why}"));
+            } else {
+                self.location = None;
                 say(&format!(
                     "the program is not confined: {why}; {INSTEAD_OF_QUOTA}"
                 ));
-                return Confinement::None;
             }
-            let how = "confined by affinity, because it gets no quota";
-            say(&format!("the program is {how}: {why}"));
-            self.leaf = None;
         }
-        Confinement::Ready(Ready {
+        started
+    }
+
+    /// Returns the processes of the program, whose first one has this number, and what confines them.
+    pub(super) fn of(self, program: i32) -> (Tree, Confinement) {
+        let ready = self.location.map(|location| Ready {
             location,
             program,
             leaf: self.leaf,
             watch: self.watch,
             has_waited: false,
-        })
+        });
+        let confinement = ready.map_or(Confinement::None, Confinement::Ready);
+        (self.tree, confinement)
     }
 }
 
@@ -178,25 +187,6 @@ impl Ready {
     }
 }
 
-/// Moves the processes that the program had created before it was moved itself.
-fn take_in_missed(leaf: &Leaf, tree: &Tree) {
-    let mut empty = 0;
-    // Such a process may create another one before it is moved, and end before it is found.
-    for _ in 0..PASSES {
-        let outside = leaf.outside();
-        let members = tree.walk().unwrap_or_default();
-        let is_outside = |member: &&Member| outside.contains(&member.pid);
-        let missed: Vec<_> = members.iter().filter(is_outside).collect();
-        empty = if missed.is_empty() { empty + 1 } else { 0 };
-        if empty == 2 {
-            return;
-        }
-        for member in missed {
-            let _ = leaf.take_in(member.pid);
-        }
-    }
-}
-
 /// What confines the running program. A record is dropped before its watcher, which waits for its
 /// lock.
 #[derive(Debug)]
@@ -234,12 +224,7 @@ impl Confinement {
             }
         }
         match self {
-            Self::Quota(_, _, leaf) => {
-                if chosen.is_some() {
-                    take_in_missed(leaf, tree);
-                }
-                leaf.confine(chosen, most)
-            }
+            Self::Quota(_, _, leaf) => leaf.confine(chosen, most),
             Self::Affinity(affinity, _) => {
                 let set = chosen.map(|chosen| CpuMask::from_cpus(chosen.iter().copied()));
                 affinity.confine(tree, members, set.as_ref())

@@ -69,19 +69,16 @@ impl Leaf {
         Ok(leaf)
     }
 
-    /// Moves the process with this number into the cgroup, which can take 20 ms. Processes that it
-    /// has created before remain [`outside`](Self::outside).
-    pub fn take_in(&self, pid: i32) -> io::Result<()> {
-        fs::write(self.folder.join("cgroup.procs"), pid.to_string())
+    /// Moves the command into the cgroup: a process that it creates now starts there.
+    pub(super) fn enter(&self) -> Result<(), String> {
+        write(&self.folder, "cgroup.procs", "0")
     }
 
-    /// Returns the processes in the command's cgroup.
-    pub(super) fn outside(&self) -> Vec<i32> {
+    /// Moves the command back.
+    pub(super) fn leave(&self) -> Result<(), String> {
         let is_moved = self.switched_on.contains(&"cpu");
         let folder = if is_moved { &self.own } else { &self.parent };
-        let processes = read(folder, "cgroup.procs").unwrap_or_default();
-        let processes = processes.lines().filter_map(|line| line.parse().ok());
-        processes.collect()
+        write(folder, "cgroup.procs", "0")
     }
 
     /// Returns the folder of the program's cgroup.
@@ -217,8 +214,12 @@ mod tests {
     fn command_leaves_its_cgroup_and_returns() {
         let (_folder, made) = made("cpuset cpu io memory", "");
         let leaf = create(&made).unwrap();
-        leaf.take_in(7).expect("the file is there");
-        assert_eq!(made.text(&made.leaf("cgroup.procs")), "7");
+        assert_eq!(made.text(&made.own("cgroup.procs")), "0");
+        made.put(&made.own("cgroup.procs"), "");
+        leaf.enter().unwrap();
+        assert_eq!(made.text(&made.leaf("cgroup.procs")), "0");
+        assert_eq!(made.text(&made.own("cgroup.procs")), "");
+        leaf.leave().unwrap();
         assert_eq!(made.text(&made.own("cgroup.procs")), "0");
         // A file keeps only the last of several texts; the kernel adds them up.
         assert_eq!(made.text(&made.group("cgroup.subtree_control")), "+cpuset");

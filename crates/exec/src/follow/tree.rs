@@ -65,6 +65,14 @@ impl Tree {
         self.left_out.push(child);
     }
 
+    /// Leaves out all descendants that the command has now.
+    pub(super) fn leave_out_all(&mut self) {
+        let members = self.walk().unwrap_or_default();
+        let identity = |member: Member| self.identity(member.pid);
+        let present: Vec<Identity> = members.into_iter().filter_map(identity).collect();
+        self.left_out.extend(present);
+    }
+
     /// Returns all processes of the program, parents before their children.
     ///
     /// # Errors
@@ -96,11 +104,14 @@ impl Tree {
     }
 
     fn is_left_out(&self, pid: i32) -> bool {
-        let is_it = |left_out: &Identity| {
-            let identity = |process| Identity::of(&process).ok();
-            left_out.pid == pid && self.process(pid).ok().and_then(identity) == Some(*left_out)
-        };
+        let is_it =
+            |left_out: &Identity| left_out.pid == pid && self.identity(pid) == Some(*left_out);
         self.left_out.iter().any(is_it)
+    }
+
+    fn identity(&self, pid: i32) -> Option<Identity> {
+        let process = self.process(pid).ok()?;
+        Identity::of(&process).ok()
     }
 
     /// Reads a thread's count of voluntary and involuntary switches.
@@ -240,6 +251,19 @@ mod tests {
         let dead = Identity { started, ..WATCHER };
         let tree = Tree::new(recorded.path(), 10, vec![dead]);
         assert_eq!(pids(&tree), [11, 15, 16, 13, 14]);
+    }
+
+    /// A shell has started processes, and has then become the command.
+    #[test]
+    fn older_descendants_are_left_out() {
+        let recorded = family();
+        with_lists(&recorded);
+        let mut tree = Tree::new(recorded.path(), 10, vec![]);
+        tree.leave_out_all();
+        // The older 14 has lost its parent, and the command has started 17.
+        recorded.process(17, 10, &[17]).children(17, 17, "");
+        recorded.remove(13).children(10, 10, "11 14 15 16 17 ");
+        assert_eq!(pids(&tree), [17]);
     }
 
     #[test]

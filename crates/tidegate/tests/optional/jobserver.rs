@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 use tidegate::Pool;
-use tidegate_testkit::{PATIENCE, eventually};
+use tidegate_testkit::{PATIENCE, eventually, this};
 
 const WORKERS: usize = 4;
 
@@ -245,11 +245,13 @@ mod slots {
     #[test]
     fn need_tokens_of_an_inherited_pipe() {
         let mut server = Server::start(2);
-        let script = "exec 7<>\"$1\" && exec \"$0\" jobserver::job_that_exits --exact --nocapture";
+        let script = "exec 7<>\"$0\" && exec \"$@\" jobserver::job_that_exits --exact --nocapture";
+        let this = this();
         let job = Command::new("timeout")
             .args([&PATIENCE.as_secs().to_string(), "sh", "-c", script])
-            .arg(std::env::current_exe().unwrap())
             .arg(server.path("fifo"))
+            .arg(this.get_program())
+            .args(this.get_args())
             .env("TIDEGATE_TEST_ROLE", EXITS)
             .env("TIDEGATE_TABLE", server.path("table"))
             .env("CARGO_MAKEFLAGS", "-j --jobserver-auth=7,7")

@@ -3,7 +3,6 @@
 
 use crate::support::fib;
 use std::future::poll_fn;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::Poll;
@@ -14,6 +13,7 @@ use tidegate::sync::{Condvar, Mutex, RwLock};
 use tidegate::testing::{self, Schedule};
 use tidegate::{CancelToken, Pool, interval};
 use tidegate_core::door::closed::{Closed, ClosedPool};
+use tidegate_testkit::this;
 
 /// Runs `program` in simulated pools under several seeds.
 pub fn run(program: impl Fn(&Pool) + Send + Sync + 'static) {
@@ -238,8 +238,7 @@ fn seed_gives_the_same_steps_in_two_processes() {
         return;
     }
     let test = "programs::seed_gives_the_same_steps_in_two_processes";
-    let mut other = Command::new(std::env::current_exe().unwrap());
-    let output = other
+    let output = this()
         .args(["--exact", test, "--nocapture"])
         .env(PRINT, "1")
         .output()

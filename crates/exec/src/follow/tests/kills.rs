@@ -1,14 +1,15 @@
 //! Kills the command, its watcher, or both, at any moment.
 
 use super::following::Table;
-use super::roles::{Actor, kill_process, masks, two_processors, watcher_in_test};
+use super::roles::{Actor, kill_process, mask, masks, two_processors, watcher_in_test};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use procfs::process::Process;
 use std::thread;
 use std::time::Duration;
+use tidegate_policy::Rng;
 use tidegate_share::confinement::restore_abandoned;
-use tidegate_testkit::{eventually, soak};
+use tidegate_testkit::{eventually, seeds, soak};
 
 #[test]
 fn stopped_watcher_does_not_hold_up_the_end() {
@@ -27,11 +28,12 @@ enum Victim {
 }
 
 /// Kills the victim, either when the program is confined, or at about the time when it becomes so.
-fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
+/// The program has this many threads that sleep.
+fn round(victim: Victim, own: &[usize], threads: usize, is_early: bool, delay: Duration) {
     let table = Table::new();
     let _rival = table.rival(own);
     let mut actor = Actor::command(&table.path());
-    actor.order("thread");
+    (0..threads).for_each(|_| _ = actor.order("thread"));
     actor.order("spin 1");
     let is_confined = || {
         masks(actor.program)
@@ -111,8 +113,69 @@ fn killed_commands_leave_no_confined_thread() {
         for victim in [Victim::Command, Victim::Watcher, Victim::Both] {
             for is_early in [false, true] {
                 let delay = Duration::from_micros(number * 3_970 % 50_000);
-                round(victim, &own, is_early, delay);
+                round(victim, &own, 1, is_early, delay);
             }
         }
+    }
+}
+
+#[test]
+fn thousands_of_threads_are_restored() {
+    let Some(own) = two_processors() else { return };
+    let threads = soak(300, "threads");
+    for victim in [Victim::Command, Victim::Both] {
+        round(victim, &own, threads, false, Duration::ZERO);
+    }
+}
+
+/// At least two of two commands and their watchers are killed, in any order.
+#[test]
+fn survivors_of_two_commands_restore_their_program() {
+    let Some(own) = two_processors() else { return };
+    for seed in seeds(4, "rounds of two commands") {
+        println!("seed {seed}");
+        let random = &mut Rng::new(seed);
+        let table = Table::new();
+        let mut actors = [0, 1].map(|_| Actor::command(&table.path()));
+        for actor in &mut actors {
+            actor.order("spin 1");
+        }
+        let [one, other] = actors.each_ref().map(|actor| actor.program);
+        eventually("both are confined", || {
+            [one, other].iter().all(|pid| mask(*pid).len() == 1)
+        });
+        let watchers = actors.each_ref().map(|actor| actor.watcher().unwrap());
+        let mut victims = vec![(0, false), (0, true), (1, false), (1, true)];
+        for _ in 0..random.below(3) + 2 {
+            let victim = random.below(victims.len() as u64) as usize;
+            match victims.swap_remove(victim) {
+                (at, true) => kill_process(watchers[at]),
+                (at, false) => actors[at].child.kill().unwrap(),
+            }
+            thread::sleep(Duration::from_micros(random.below(5_000)));
+        }
+        for (at, actor) in actors.iter_mut().enumerate() {
+            if victims.contains(&(at, false)) {
+                kill_process(actor.program);
+                actor.end();
+                continue;
+            }
+            actor.child.wait().unwrap();
+            let is_restored = || mask(actor.program) == own;
+            if victims.contains(&(at, true)) {
+                eventually("the watcher restores", is_restored);
+            } else {
+                restore_abandoned(&table.location());
+                assert!(is_restored());
+            }
+        }
+        let has_ended = |watcher: &i32| {
+            let stat = Process::new(*watcher).and_then(|process| process.stat());
+            stat.map_or(true, |stat| stat.state == 'Z')
+        };
+        eventually("no record or watcher is left", || {
+            table.is_alone() && watchers.iter().all(has_ended)
+        });
+        assert!(table.program().is_none());
     }
 }

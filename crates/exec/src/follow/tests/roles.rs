@@ -139,12 +139,12 @@ fn command(table: &str, how: How, root: &Path) {
     set_child_subreaper(true).unwrap();
     let location = Location::at(table);
     let seat = Seat::take(&location, &Name::new("program")).unwrap();
-    let means = Means::prepare_with(how, &location, root, watcher_in_test);
+    let mut means = Means::prepare_with(how, &location, root, watcher_in_test);
     let mut program = in_role("program");
     program.env(VARIABLE, own_name());
-    let mut program = program.spawn().unwrap();
+    let mut program = means.start(|| program.spawn()).unwrap();
     let pid = i32::try_from(program.id()).unwrap();
-    let following = Following::begin(&options(), (seat, &Machine::read()), means, None, pid, None);
+    let following = Following::begin(&options(), (seat, &Machine::read()), means, None, pid);
     let stop: Stop = following.stop();
     let following = thread::spawn(move || following.run());
     program.wait().unwrap();

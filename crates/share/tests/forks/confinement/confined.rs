@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tidegate_share::CpuMask;
 use tidegate_share::confinement::{Record, ThreadId, VARIABLE};
 use tidegate_sync::thread::{CpuSet, Tid};
+use tidegate_testkit::this;
 
 /// Marks a process of this test program that must be a program of [`Program::start`].
 const ROLE: &str = "TIDEGATE_TEST_PROGRAM";
@@ -24,7 +25,7 @@ impl Program {
     /// `record`.
     pub fn start(record: &str) -> Self {
         let (_, module) = module_path!().split_once("::").expect("a module");
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
+        let mut child = this()
             .args([&format!("{module}::program"), "--exact"])
             .args(["--nocapture", "--test-threads=1"])
             .env(ROLE, "yes")
