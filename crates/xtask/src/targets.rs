@@ -25,7 +25,7 @@ const TARGETS: &[Target] = &[
         "TESTKIT_RUNNER=qemu-aarch64 test --target={system} -p tidegate --lib --test small --test random_programs",
     ]),
     Target(["on", "x86_64-pc-windows-gnu", "wine x86_64-w64-mingw32-gcc-posix", "in Wine"], &[
-        "test --target={system} --tests -p tidegate-deque -p tidegate-policy -p tidegate-core",
+        "test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-policy -p tidegate-core",
         "test --target={system} -p tidegate --lib --test small --test random_programs",
     ]),
     Target(["on", "wasm32-unknown-unknown", "node", "in Node, without threads"], &[
