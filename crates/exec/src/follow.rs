@@ -164,6 +164,8 @@ impl Following {
             let chosen = self.choose().map_err(line)?;
             self.allow_jobs(chosen.as_deref());
             if let Err(reason) = self.confine(chosen, members) {
+                // If `/proc` has vanished, the next look would say so as well.
+                self.tree.walk().map_err(|error| error.to_string())?;
                 self.free(Some(&reason));
             }
             if looked {

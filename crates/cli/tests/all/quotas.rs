@@ -90,11 +90,7 @@ fn program_starts_within_its_cgroup() {
     };
     let arguments = "exec --how quota -- grep -c :.*/tidegate-exec-[0-9]*$ /proc/self/cgroup";
     let output = below(&group, &Home::new(), arguments).output();
-    assert_eq!(
-        output.expect("it starts").stdout,
-        b"1
-"
-    );
+    assert_eq!(output.expect("it starts").stdout, b"1\n");
 }
 
 #[test]
@@ -114,12 +110,9 @@ fn quota_of_a_program_is_set_lifted_and_removed() {
         // The kernel counts the periods in which it stopped the program.
         eventually(|| !read(&leaf, "cpu.stat").contains("nr_throttled 0"));
         let inside = read(&leaf, "cgroup.procs");
-        let inside: Vec<i32> = inside.lines().flat_map(str::parse).collect();
-        let all = |of: &[i32]| pids.iter().all(|pid| of.contains(pid));
-        assert!(
-            inside.len() == pids.len() && all(&inside),
-            "{pids:?}: {inside:?}"
-        );
+        let is_inside = |pid: &i32| inside.lines().any(|line| line == pid.to_string());
+        let are_all = pids.iter().all(is_inside) && inside.lines().count() == pids.len();
+        assert!(are_all, "{pids:?}: {inside}");
         drop(rival);
         eventually(is_lifted);
         let _rival = home.job("");

@@ -95,6 +95,12 @@ fn round(victim: Victim, own: &[usize], threads: usize, is_early: bool, delay: D
     );
 }
 
+/// Returns whether all threads of a process have ended.
+fn has_ended(pid: &i32) -> bool {
+    let stat = Process::new(*pid).and_then(|process| process.stat());
+    stat.map_or(true, |stat| stat.state == 'Z' && stat.num_threads < 2)
+}
+
 /// Returns whether all threads of a process have stopped. One that starts a process stops once that
 /// has its own program.
 fn has_stopped(pid: i32) -> bool {
@@ -165,14 +171,12 @@ fn survivors_of_two_commands_restore_their_program() {
             if victims.contains(&(at, true)) {
                 eventually("the watcher restores", is_restored);
             } else {
+                // Until then, it may hold the lock on the record.
+                eventually("the watcher has ended", || has_ended(&watchers[at]));
                 restore_abandoned(&table.location());
                 assert!(is_restored());
             }
         }
-        let has_ended = |watcher: &i32| {
-            let stat = Process::new(*watcher).and_then(|process| process.stat());
-            stat.map_or(true, |stat| stat.state == 'Z')
-        };
         eventually("no record or watcher is left", || {
             table.is_alone() && watchers.iter().all(has_ended)
         });
