@@ -25,20 +25,10 @@ use crate::arguments::whole;
 use crate::failure::Failure;
 
 /// The names of all options that only apply to pools. A run without a pool rejects them.
+#[rustfmt::skip]
 pub const OF_POOLS: [&str; 13] = [
-    "workers",
-    "idle",
-    "steal",
-    "victim",
-    "wait",
-    "queue",
-    "memory",
-    "places",
-    "bind",
-    "share",
-    "weight",
-    "desire",
-    "est_cycle",
+    "workers", "idle", "steal", "victim", "wait", "queue", "memory", "places", "bind", "share",
+    "weight", "desire", "est_cycle",
 ];
 
 /// The flags of a pool.

@@ -106,16 +106,9 @@ pub fn now() -> Duration {
 
 /// Returns a table of the jobs, with the most important columns first.
 pub fn table(jobs: &[JobStatus]) -> Table {
+    #[rustfmt::skip]
     let mut table = Table::new([
-        "pid",
-        "name",
-        "desire",
-        "allotment",
-        "in use",
-        "efficiency",
-        "since",
-        "weight",
-        "limit",
+        "pid", "name", "desire", "allotment", "in use", "efficiency", "since", "weight", "limit",
     ]);
     let now = now();
     for job in jobs {

@@ -425,11 +425,9 @@ mod tests {
 
     #[test]
     fn bad_value_error_names_the_method() {
+        #[rustfmt::skip]
         let cases = [
-            (
-                Pool::builder().workers(0),
-                "invalid value 0 for Builder::workers: expected an integer from 1 to 4096",
-            ),
+            (Pool::builder().workers(0), "invalid value 0 for Builder::workers: expected an integer from 1 to 4096"),
             (
                 two().stack_size(1024),
                 "invalid value 1KiB for Builder::stack_size: expected a size such as 64MiB (KiB, MiB, GiB, TiB) from 64KiB to 64GiB",
@@ -438,10 +436,7 @@ mod tests {
                 two().steal(StealAmount::Fixed(0)),
                 "invalid value 0 for fixed in Builder::steal: expected an integer from 1 to 65536",
             ),
-            (
-                two().max_threads(32_769),
-                "invalid value 32769 for Builder::max_threads: expected an integer from 1 to 32768",
-            ),
+            (two().max_threads(32_769), "invalid value 32769 for Builder::max_threads: expected an integer from 1 to 32768"),
             (
                 two().max_blocking_threads(16_385),
                 "invalid value 16385 for Builder::max_blocking_threads: expected an integer from 0 to 16384",
@@ -450,14 +445,8 @@ mod tests {
                 two().max_threads(30_000).max_blocking_threads(10_000),
                 "Builder::max_blocking_threads: 10000 beside max_threads, 30000: expected 0 to 2768",
             ),
-            (
-                two().name("a\nb"),
-                "Builder::name: \"a\\nb\" cannot name threads: expected text without control characters",
-            ),
-            (
-                two().name("a\0b"),
-                "Builder::name: \"a\\0b\" cannot name threads: expected text without control characters",
-            ),
+            (two().name("a\nb"), "Builder::name: \"a\\nb\" cannot name threads: expected text without control characters"),
+            (two().name("a\0b"), "Builder::name: \"a\\0b\" cannot name threads: expected text without control characters"),
         ];
         for (builder, expected) in cases {
             assert_eq!(error(builder), expected);

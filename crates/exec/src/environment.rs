@@ -15,15 +15,10 @@ use tidegate_share::confinement::VARIABLE;
 
 use crate::jobserver::Server;
 
+#[rustfmt::skip]
 const THREADS: [&str; 9] = [
-    "OMP_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "TOKIO_WORKER_THREADS",
-    "GOMAXPROCS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "POLARS_MAX_THREADS",
+    "OMP_NUM_THREADS", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS", "GOMAXPROCS",
+    "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "POLARS_MAX_THREADS",
     "JULIA_NUM_THREADS",
 ];
 

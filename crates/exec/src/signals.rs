@@ -15,27 +15,12 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 /// The signals that the command receives: SIGCHLD, and all that do not report an error of the
 /// command itself, except real-time signals. SIGKILL and SIGSTOP cannot be received.
+#[rustfmt::skip]
 const RECEIVED: [Signal; 20] = [
-    Signal::SIGHUP,
-    Signal::SIGINT,
-    Signal::SIGQUIT,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
-    Signal::SIGALRM,
-    Signal::SIGTERM,
-    Signal::SIGSTKFLT,
-    Signal::SIGCHLD,
-    Signal::SIGCONT,
-    Signal::SIGTSTP,
-    Signal::SIGTTIN,
-    Signal::SIGTTOU,
-    Signal::SIGURG,
-    Signal::SIGXCPU,
-    Signal::SIGVTALRM,
-    Signal::SIGPROF,
-    Signal::SIGWINCH,
-    Signal::SIGIO,
-    Signal::SIGPWR,
+    Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGUSR1, Signal::SIGUSR2,
+    Signal::SIGALRM, Signal::SIGTERM, Signal::SIGSTKFLT, Signal::SIGCHLD, Signal::SIGCONT,
+    Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGURG, Signal::SIGXCPU,
+    Signal::SIGVTALRM, Signal::SIGPROF, Signal::SIGWINCH, Signal::SIGIO, Signal::SIGPWR,
 ];
 
 /// A signal that the command has received.

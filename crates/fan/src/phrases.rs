@@ -45,14 +45,9 @@ mod tests {
     #[test]
     fn times_have_two_units() {
         let times = [-1.0, 0.9, 59.9, 60.0, 3599.0, 3660.0, 360_000.0].map(span);
+        #[rustfmt::skip]
         let texts = [
-            "0 s",
-            "0 s",
-            "59 s",
-            "1:00 min",
-            "59:59 min",
-            "1:01 h",
-            "100:00 h",
+            "0 s", "0 s", "59 s", "1:00 min", "59:59 min", "1:01 h", "100:00 h",
         ];
         assert_eq!(times, texts);
     }

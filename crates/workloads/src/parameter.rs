@@ -400,40 +400,17 @@ mod tests {
 
     #[test]
     fn rejection_names_parameter_and_allowed_values() {
+        #[rustfmt::skip]
         let refusals: &[(&[&str], &Named<'_>, &str)] = &[
             (&[], &[], "missing value for path"),
             (&[""], &[], "invalid value \"\" for path: expected a path"),
-            (
-                &["p", "0"],
-                &[],
-                "invalid value \"0\" for n: expected an integer from 1 to 9",
-            ),
-            (
-                &["p"],
-                &[("n", "-1")],
-                "invalid value \"-1\" for n: expected an integer from 1 to 9",
-            ),
-            (
-                &["p"],
-                &[("q", "NaN")],
-                "invalid value \"NaN\" for q: expected a number from 0 to 1",
-            ),
-            (
-                &["p"],
-                &[("form", "c")],
-                "invalid value \"c\" for form: expected one of a, b",
-            ),
+            (&["p", "0"], &[], "invalid value \"0\" for n: expected an integer from 1 to 9"),
+            (&["p"], &[("n", "-1")], "invalid value \"-1\" for n: expected an integer from 1 to 9"),
+            (&["p"], &[("q", "NaN")], "invalid value \"NaN\" for q: expected a number from 0 to 1"),
+            (&["p"], &[("form", "c")], "invalid value \"c\" for form: expected one of a, b"),
             (&["p", "1"], &[("n", "1")], "duplicate parameter n"),
-            (
-                &["p", "1", "2"],
-                &[],
-                "unexpected value \"2\": too many parameters",
-            ),
-            (
-                &["p"],
-                &[("m", "1")],
-                "unknown parameter \"m\": expected path, n, q, form",
-            ),
+            (&["p", "1", "2"], &[], "unexpected value \"2\": too many parameters"),
+            (&["p"], &[("m", "1")], "unknown parameter \"m\": expected path, n, q, form"),
         ];
         for (positional, named, words) in refusals {
             assert_eq!(parse(positional, named).unwrap_err(), *words);

@@ -104,26 +104,15 @@ programs! {
 
 /// The names of all programs in groups by kind, for help texts. New users should start with the
 /// first group.
+#[rustfmt::skip]
 pub const GROUPS: &[(&str, &str)] = &[
     ("Real programs", "digest bipartition sssp"),
-    (
-        "Recursion",
-        "fib treesum uts quicksort knary seriesparallel",
-    ),
+    ("Recursion", "fib treesum uts quicksort knary seriesparallel"),
     ("Loops", "loops loopy phases prefixsum"),
     ("Numerics", "lu cholesky sparselu fft"),
-    (
-        "Task graphs (intervals)",
-        "wavefront stencil pipeline layers",
-    ),
-    (
-        "Java Grande benchmarks (intervals)",
-        "crypt lufact moldyn montecarlo raytracer series sor",
-    ),
-    (
-        "Memory reservations",
-        "memfib nested matmul strassen sortmany decompress",
-    ),
+    ("Task graphs (intervals)", "wavefront stencil pipeline layers"),
+    ("Java Grande benchmarks (intervals)", "crypt lufact moldyn montecarlo raytracer series sor"),
+    ("Memory reservations", "memfib nested matmul strassen sortmany decompress"),
     ("Data locality", "cachestress mergesort blockmatmul"),
 ];
 

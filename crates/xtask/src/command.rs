@@ -79,14 +79,8 @@ impl Cmd {
     }
 
     /// Returns the variables that are set, and the command line.
-    pub fn shown(&self) -> [String; 2] {
-        let set = |(name, value): (&OsStr, Option<&OsStr>)| {
-            Some(format!("{}={:?}", name.to_string_lossy(), value?))
-        };
-        let variables: Vec<_> = self.0.get_envs().filter_map(set).collect();
-        let words = [self.0.get_program()].into_iter().chain(self.0.get_args());
-        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-        [variables.join(" "), words.join(" ")]
+    pub fn shown(&self) -> String {
+        format!("{:?}", self.0)
     }
 
     /// Runs a command that must succeed, and returns its output.
@@ -99,17 +93,17 @@ impl Cmd {
     /// Runs the command to its end. Returns whether it succeeded, and the command line, followed by
     /// the whole output. It is an error if the command does not start, or does not end in time.
     pub fn run(mut self) -> Result<(bool, String)> {
-        let [variables, words] = self.shown();
-        let name = words.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let shown = self.shown();
+        let name = shown.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         let file = scratch("logs").join(&name[name.len().saturating_sub(200)..]);
         fs::create_dir_all(scratch("logs"))?;
         let log = File::create(&file)?;
         let command = self.0.stdin(Stdio::null()).stdout(log.try_clone()?);
-        let mut child = command.stderr(log).spawn().with_context(|| words.clone())?;
+        let mut child = command.stderr(log).spawn().with_context(|| shown.clone())?;
         let status = child.wait_timeout(self.1)?;
         let output = fs::read(file)?;
         let output = String::from_utf8_lossy(&output);
-        let text = format!("$ {variables} {words}\n{output}");
+        let text = format!("$ {shown}\n{output}");
         if let Some(status) = status {
             return Ok((status.success(), text));
         }

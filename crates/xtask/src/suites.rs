@@ -42,13 +42,8 @@ use Kind::{Loom, Miri, Soak, Tsan};
 /// A row: its name on the command line, the arguments of cargo that select its programs, the value
 /// for every change and for a nightly run, see [`Kind::cargo`], and the tests. Each test's name contains
 /// one of these words, and each word is part of some test's name.
-pub struct Suite(
-    Kind,
-    &'static str,
-    &'static str,
-    [&'static str; 2],
-    &'static str,
-);
+#[rustfmt::skip]
+pub struct Suite(Kind, &'static str, &'static str, [&'static str; 2], &'static str);
 
 /// The models with higher bounds have one worker, or a second worker that runs only part of the time,
 /// or three threads.
@@ -152,9 +147,8 @@ pub fn run(tally: &mut Tally, kind: Kind, only: Option<&str>, full: bool, first:
     let wanted = |suite: &&Suite| suite.0 == kind && only.is_none_or(|name| name == suite.1);
     for suite in SUITES.iter().filter(wanted) {
         let name = format!("{kind:?} {}", suite.1).to_lowercase();
-        tally.run(&name, || {
-            kind.ready().and_then(|()| check(suite, full, first))
-        });
+        let check = |()| check(suite, full, first);
+        tally.run(&name, || kind.ready().and_then(check));
     }
 }
 
@@ -175,22 +169,14 @@ impl Kind {
 
     /// Returns the command `cargo test` for these programs, with a bound on preemptions, flags, or a
     /// number of slices. loom is behind a feature so that users' lock files do not contain it.
+    #[rustfmt::skip]
     pub fn cargo(self, programs: &str, value: &str) -> Cmd {
         let (variable, line) = match self {
-            Loom => (
-                "LOOM_MAX_PREEMPTIONS",
-                "CARGO_TARGET_DIR={target}/xtask/loom RUSTFLAGS=--cfg=loom test --release --lib \
-                --features tidegate-sync/loom,loom/checkpoint",
-            ),
-            Miri => (
-                "MIRIFLAGS",
-                "CARGO_TARGET_DIR={target}/xtask/miri +nightly miri test",
-            ),
-            Tsan => (
-                "RUSTFLAGS",
-                "CARGO_TARGET_DIR={target}/xtask/tsan TSAN_OPTIONS=halt_on_error=1 \
-                +nightly test -Zbuild-std --tests --target {arch}-unknown-linux-gnu",
-            ),
+            Loom => ("LOOM_MAX_PREEMPTIONS", "CARGO_TARGET_DIR={target}/xtask/loom RUSTFLAGS=--cfg=loom \
+                test --release --lib --features tidegate-sync/loom,loom/checkpoint"),
+            Miri => ("MIRIFLAGS", "CARGO_TARGET_DIR={target}/xtask/miri +nightly miri test"),
+            Tsan => ("RUSTFLAGS", "CARGO_TARGET_DIR={target}/xtask/tsan TSAN_OPTIONS=halt_on_error=1 \
+                +nightly test -Zbuild-std --tests --target {arch}-unknown-linux-gnu"),
             Soak => (SCALE, "test --release --tests"),
         };
         let line = line.replace("{arch}", ARCH);
@@ -202,11 +188,13 @@ fn check(suite: &Suite, full: bool, first: Option<&Path>) -> Outcome {
     let Suite(kind, _, programs, values, tests) = suite;
     let value = values[usize::from(full)];
     let limit = if full { NIGHT } else { LIMIT };
-    let mut path = env::var("PATH").unwrap_or_default();
-    if let Some(first) = first {
-        path = format!("{}:{path}", first.display());
-    }
-    let cargo = || kind.cargo(programs, value).limit(limit).env("PATH", &path);
+    let path = env::var("PATH").unwrap_or_default();
+    let path = first.map(|first| format!("{}:{path}", first.display()));
+    let cargo = || {
+        let cargo = kind.cargo(programs, value).limit(limit);
+        path.iter()
+            .fold(cargo, |cargo, path| cargo.env("PATH", path))
+    };
     let mut every = cargo();
     if full && values[0] == "0" {
         every = every.env("LOOM_MAX_DURATION", HOUR);
@@ -235,10 +223,7 @@ fn check(suite: &Suite, full: bool, first: Option<&Path>) -> Outcome {
     }
     let passed = libtest::judge((success, text), tests.split(' ').count().., 0)?;
     let sized = *kind != Soak || !detail.is_empty();
-    ensure!(
-        sized,
-        "no line begins with soak: does the test read {SCALE}?"
-    );
+    ensure!(sized, "no line has soak: does the test read {SCALE}?");
     Ok(passed + &detail)
 }
 
@@ -247,17 +232,15 @@ fn cut_off(output: &str) -> String {
     let outputs = output.split("\n---- ").skip(1);
     let stopped = outputs.filter(|output| output.lines().any(|line| line == CUT_OFF));
     let names = stopped.filter_map(|output| output.split(' ').next());
-    names
-        .map(|name| format!("; stopped before its end: {name}"))
-        .collect()
+    let ending = |name| format!("; stopped before its end: {name}");
+    names.map(ending).collect()
 }
 
 /// Returns the sizes that a soak has printed.
 fn sizes(output: &str) -> String {
     let sizes = output.lines().filter_map(|line| line.split_once("soak:"));
-    sizes
-        .map(|(_, size)| format!("; {}", size.trim()))
-        .collect()
+    let ending = |(_, size): (&str, &str)| format!("; {}", size.trim());
+    sizes.map(ending).collect()
 }
 
 /// Runs a failing model once more, so that loom writes the failing schedule to a file. Returns
@@ -270,7 +253,7 @@ fn save(models: Cmd, test: &str) -> String {
     let again = (models.env("LOOM_CHECKPOINT_FILE", &file))
         .env("LOOM_CHECKPOINT_INTERVAL", "1")
         .args(["--", "--exact", test]);
-    let shown = again.shown().join(" ");
+    let shown = again.shown();
     match again.run() {
         Ok(_) if file.exists() => format!("\nits failing schedule is saved; from there: {shown}"),
         _ => format!("\nthe failing schedule of {test} could not be saved"),

@@ -16,21 +16,10 @@ use crate::statistics::{Interval, Sample};
 use crate::usage::Usage;
 
 /// The columns of the table, the most important ones first.
+#[rustfmt::skip]
 const COLUMNS: [&str; 14] = [
-    "case",
-    "runtime",
-    "workers",
-    "median",
-    "x serial",
-    "x rayon",
-    "p99",
-    "low",
-    "high",
-    "vs serial",
-    "min",
-    "max",
-    "cpu",
-    "wakeups",
+    "case", "runtime", "workers", "median", "x serial", "x rayon", "p99", "low", "high",
+    "vs serial", "min", "max", "cpu", "wakeups",
 ];
 
 /// The measurements of one lane.

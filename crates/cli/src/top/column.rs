@@ -24,25 +24,17 @@ pub enum Column {
 
 impl Column {
     /// All columns, from left to right.
+    #[rustfmt::skip]
     pub const ALL: [Self; 7] = [
-        Self::Pid,
-        Self::Name,
-        Self::Desire,
-        Self::Allotment,
-        Self::InUse,
-        Self::Efficiency,
+        Self::Pid, Self::Name, Self::Desire, Self::Allotment, Self::InUse, Self::Efficiency,
         Self::Since,
     ];
 
     /// All columns, with the most important one first. If space is short, the last ones are
     /// dropped.
+    #[rustfmt::skip]
     pub const BY_WEIGHT: [Self; 7] = [
-        Self::Name,
-        Self::InUse,
-        Self::Allotment,
-        Self::Desire,
-        Self::Pid,
-        Self::Since,
+        Self::Name, Self::InUse, Self::Allotment, Self::Desire, Self::Pid, Self::Since,
         Self::Efficiency,
     ];
 

@@ -53,25 +53,15 @@ fn row_shows_the_options() {
 }
 
 /// What other programs may do to a table in use, or to its folder.
+#[rustfmt::skip]
 const ATTACKS: [&str; 18] = [
-    "rm table",
-    "truncate -s 0 table",
-    "truncate -s 100 table",
-    "truncate -s 4096 table",
-    "truncate -s 5000 table",
-    "truncate -s 9M table",
+    "rm table", "truncate -s 0 table", "truncate -s 100 table", "truncate -s 4096 table",
+    "truncate -s 5000 table", "truncate -s 9M table",
     "head -c $(stat -c %s table) /dev/zero | dd of=table conv=notrunc",
     "head -c $(stat -c %s table) /dev/urandom | dd of=table conv=notrunc",
-    "echo text >other && mv other table",
-    "cp table other && mv other table",
-    "ln table other",
-    "chmod 666 table",
-    "chmod 0 table",
-    "rm table; mkdir table",
-    "mkfifo other && mv other table",
-    "ln -s /dev/zero other && mv other table",
-    "rm -r \"$PWD\"",
-    "mv \"$PWD\" \"$PWD-moved\"",
+    "echo text >other && mv other table", "cp table other && mv other table", "ln table other",
+    "chmod 666 table", "chmod 0 table", "rm table; mkdir table", "mkfifo other && mv other table",
+    "ln -s /dev/zero other && mv other table", "rm -r \"$PWD\"", "mv \"$PWD\" \"$PWD-moved\"",
 ];
 
 /// All are attacked at once, so that the commands have time to notice it.

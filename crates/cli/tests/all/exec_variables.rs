@@ -4,15 +4,10 @@
 use crate::support::jobs::{Home, Running};
 use crate::support::{complaint, json, text};
 
+#[rustfmt::skip]
 const THREADS: [&str; 9] = [
-    "OMP_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "TOKIO_WORKER_THREADS",
-    "GOMAXPROCS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "POLARS_MAX_THREADS",
+    "OMP_NUM_THREADS", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS", "GOMAXPROCS",
+    "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "POLARS_MAX_THREADS",
     "JULIA_NUM_THREADS",
 ];
 const WAITING: [&str; 3] = ["OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT"];

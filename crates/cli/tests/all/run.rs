@@ -124,15 +124,9 @@ fn run_text_is_short() {
 #[test]
 fn stats_add_costs_and_counters() {
     let (text, labels) = labels("run fib 15 --workers 2 --repeat 2 --stats");
+    #[rustfmt::skip]
     let expected = [
-        "value",
-        "verified",
-        "time",
-        "speedup",
-        "cpu",
-        "memory",
-        "allotment",
-        "counters",
+        "value", "verified", "time", "speedup", "cpu", "memory", "allotment", "counters",
         "time split",
     ];
     assert_eq!(labels[1..], expected);

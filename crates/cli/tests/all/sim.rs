@@ -325,44 +325,25 @@ fn allotment_rules_divide_differently() {
 /// The command must print nothing except the error.
 #[test]
 fn bad_event_is_reported_by_position() {
-    for (events, words) in [
+    #[rustfmt::skip]
+    let rows = [
         ("", "EOF"),
         ("[[\"arrive\", 1, 4]", "EOF"),
         ("{}", "not a list"),
         ("[7]", "event 0: 7 is not an event"),
         ("[[]]", "event 0: [] is not an event"),
-        (
-            "[[\"arrive\", 1]]",
-            "event 0: [\"arrive\",1] is not an event",
-        ),
-        (
-            "[[\"sleep\", 1]]",
-            "event 0: [\"sleep\",1] is not an event: expected",
-        ),
-        (
-            "[[\"arrive\", 1, 4], [\"arrive\", 1, 4]]",
-            "event 1: job 1 has already arrived",
-        ),
-        (
-            "[[\"arrive\", 1, 4], [\"leave\", 1], [\"leave\", 1]]",
-            "event 2: unknown job 1",
-        ),
+        ("[[\"arrive\", 1]]", "event 0: [\"arrive\",1] is not an event"),
+        ("[[\"sleep\", 1]]", "event 0: [\"sleep\",1] is not an event: expected"),
+        ("[[\"arrive\", 1, 4], [\"arrive\", 1, 4]]", "event 1: job 1 has already arrived"),
+        ("[[\"arrive\", 1, 4], [\"leave\", 1], [\"leave\", 1]]", "event 2: unknown job 1"),
         ("[[\"desire\", 9, 4]]", "event 0: unknown job 9"),
-        (
-            "[[\"arrive\", -1, 4]]",
-            "event 0: invalid job -1: expected an integer",
-        ),
-        (
-            "[[\"arrive\", 1, -4]]",
-            "event 0: invalid desire -4: expected an integer from 0 to 65536",
-        ),
+        ("[[\"arrive\", -1, 4]]", "event 0: invalid job -1: expected an integer"),
+        ("[[\"arrive\", 1, -4]]", "event 0: invalid desire -4: expected an integer from 0 to 65536"),
         ("[[\"arrive\", 1, 65537]]", "invalid desire 65537"),
-        (
-            "[[\"arrive\", 1, 99999999999999999999999]]",
-            "invalid desire 1e+23",
-        ),
+        ("[[\"arrive\", 1, 99999999999999999999999]]", "invalid desire 1e+23"),
         ("[[\"arrive\", 1.5, 4]]", "invalid job 1.5"),
-    ] {
+    ];
+    for (events, words) in rows {
         for arguments in ["", "--json"] {
             let text = complaint(&mut jobs(arguments, events), 2);
             assert!(text.contains(words), "{events}: {text}");

@@ -10,20 +10,10 @@ use crate::engine::{Alive, Engine, Launch, Round};
 
 /// The states of elements whose pieces have ended. `squeue` lists them for some minutes. In any other,
 /// such as CONFIGURING or SUSPENDED, a piece lives.
+#[rustfmt::skip]
 const ENDED: [&str; 13] = [
-    "BOOT_FAIL",
-    "CANCELLED",
-    "COMPLETED",
-    "COMPLETING",
-    "DEADLINE",
-    "FAILED",
-    "LAUNCH_FAILED",
-    "NODE_FAIL",
-    "OUT_OF_MEMORY",
-    "PREEMPTED",
-    "RECONFIG_FAIL",
-    "REVOKED",
-    "TIMEOUT",
+    "BOOT_FAIL", "CANCELLED", "COMPLETED", "COMPLETING", "DEADLINE", "FAILED", "LAUNCH_FAILED",
+    "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "RECONFIG_FAIL", "REVOKED", "TIMEOUT",
 ];
 
 /// How many names one call of `squeue` gets: an argument has a limited length.

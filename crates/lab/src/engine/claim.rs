@@ -53,15 +53,10 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order in which summaries list them.
+    #[rustfmt::skip]
     pub const ALL: [Self; 8] = [
-        Self::Agrees,
-        Self::Stronger,
-        Self::Weaker,
-        Self::Undecided,
-        Self::Contradicts,
-        Self::TooSmall,
-        Self::CannotTell,
-        Self::NotMeasured,
+        Self::Agrees, Self::Stronger, Self::Weaker, Self::Undecided, Self::Contradicts,
+        Self::TooSmall, Self::CannotTell, Self::NotMeasured,
     ];
 }
 

@@ -139,13 +139,9 @@ fn every_experiment_is_planned_in_the_same_way_each_time() {
         .map(|item| item["item"]["experiment"].as_str().unwrap())
         .collect();
     // Each of them is merged above.
+    #[rustfmt::skip]
     let all = [
-        "adaptive",
-        "intervals",
-        "memory",
-        "multi-steal",
-        "scaling",
-        "two-level",
+        "adaptive", "intervals", "memory", "multi-steal", "scaling", "two-level",
     ];
     assert_eq!(experiments, all.into());
 }

@@ -34,24 +34,13 @@ fn helps() {
 
 #[test]
 fn bad_values() {
+    #[rustfmt::skip]
     let lines = [
-        "",
-        "bench",
-        "bench everything",
-        "bench queues --repeat -1",
-        "bench memory --csv --wide",
-        "bench handover --csv",
-        "bench exec --repeat 0",
-        "bench exec --size huge",
-        "bench exec --csv --json",
-        "bench rayon-programs --repeat 0",
-        "bench rayon-programs none",
-        "compare",
-        "compare nothing",
-        "compare wake --workers 1",
-        "reproduce adaptive --runs -1",
-        "fan plan reproduce adaptive",
-        "fan plan reproduce adaptive --real",
+        "", "bench", "bench everything", "bench queues --repeat -1", "bench memory --csv --wide",
+        "bench handover --csv", "bench exec --repeat 0", "bench exec --size huge",
+        "bench exec --csv --json", "bench rayon-programs --repeat 0", "bench rayon-programs none",
+        "compare", "compare nothing", "compare wake --workers 1", "reproduce adaptive --runs -1",
+        "fan plan reproduce adaptive", "fan plan reproduce adaptive --real",
         "fan plan reproduce intervals --sim --only nothing",
     ];
     assert_shown("bad values", &lines, lab);

@@ -37,14 +37,9 @@ fn searching(allotment: usize, used: usize, pure_percent: u64) -> Seen<'static> 
     }
 }
 
+#[rustfmt::skip]
 const ALL: [&str; 7] = [
-    "steady",
-    "wsap",
-    "instantaneous",
-    "a-steal",
-    "a-deque",
-    "palirria",
-    "dws",
+    "steady", "wsap", "instantaneous", "a-steal", "a-deque", "palirria", "dws",
 ];
 
 /// A new job desires one processor, and a job with work never desires fewer.
@@ -376,36 +371,17 @@ fn estimators_round_trip_as_text() {
 
 #[test]
 fn unusable_estimator_error_lists_allowed_values() {
-    for (text, message) in [
-        (
-            "wasp",
-            "unknown desire policy \"wasp\"; did you mean \"wsap\"?",
-        ),
-        (
-            "instantaneous:eta=1",
-            "unexpected parameters \"eta=1\" in instantaneous: expected no parameters",
-        ),
-        (
-            "wsap:eta=0",
-            "invalid value \"0\" for eta in wsap: expected a number from 0.05 to 0.99",
-        ),
-        (
-            "wsap:eta=1",
-            "invalid value \"1\" for eta in wsap: expected a number from 0.05 to 0.99",
-        ),
-        (
-            "a-steal:delta=1",
-            "invalid value \"1\" for delta in a-steal: expected a number from 0.05 to 0.99",
-        ),
-        (
-            "a-steal:rho=1",
-            "invalid value \"1\" for rho in a-steal: expected a number from 1.05 to 16",
-        ),
-        (
-            "steady:memory=0",
-            "invalid value \"0\" for memory in steady: expected an integer from 1 to 1000",
-        ),
-    ] {
+    #[rustfmt::skip]
+    let rows = [
+        ("wasp", "unknown desire policy \"wasp\"; did you mean \"wsap\"?"),
+        ("instantaneous:eta=1", "unexpected parameters \"eta=1\" in instantaneous: expected no parameters"),
+        ("wsap:eta=0", "invalid value \"0\" for eta in wsap: expected a number from 0.05 to 0.99"),
+        ("wsap:eta=1", "invalid value \"1\" for eta in wsap: expected a number from 0.05 to 0.99"),
+        ("a-steal:delta=1", "invalid value \"1\" for delta in a-steal: expected a number from 0.05 to 0.99"),
+        ("a-steal:rho=1", "invalid value \"1\" for rho in a-steal: expected a number from 1.05 to 16"),
+        ("steady:memory=0", "invalid value \"0\" for memory in steady: expected an integer from 1 to 1000"),
+    ];
+    for (text, message) in rows {
         let error = text.parse::<DesirePolicy>().expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }

@@ -213,104 +213,36 @@ fn derived_parameter_shows_only_if_different() {
 }
 
 /// Invalid idle policies, each with the start of its error message.
+#[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
-    (
-        "",
-        "unknown idle policy \"\": expected elastic, none, yield, abp-yield, linear, exponential, ",
-    ),
-    (
-        "lineal",
-        "unknown idle policy \"lineal\"; did you mean \"linear\"?",
-    ),
+    ("", "unknown idle policy \"\": expected elastic, none, yield, abp-yield, linear, exponential, "),
+    ("lineal", "unknown idle policy \"lineal\"; did you mean \"linear\"?"),
     ("Linear", "unknown idle policy \"Linear\""),
-    (
-        "none:min=1us",
-        "unexpected parameters \"min=1us\" in none: expected no parameters",
-    ),
-    (
-        "linear:",
-        "invalid parameter \"\" in linear: expected key=value",
-    ),
-    (
-        "linear:min",
-        "invalid parameter \"min\" in linear: expected key=value",
-    ),
-    (
-        "linear:r=2",
-        "unknown parameter \"r\" in linear: expected min, step, max, randomness, slow-reset",
-    ),
-    (
-        "linear:min=1us,min=2us",
-        "duplicate parameter \"min\" in linear: expected each parameter once",
-    ),
-    (
-        "linear:step=50",
-        "invalid value \"50\" for step in linear: expected a time from 0ns to 1s",
-    ),
-    (
-        "linear:step=-1us",
-        "invalid value \"-1us\" for step in linear: expected",
-    ),
-    (
-        "linear:step=2s",
-        "invalid value \"2s\" for step in linear: expected a time from 0ns to 1s",
-    ),
-    (
-        "linear:max=0ns",
-        "invalid value \"0ns\" for max in linear: expected a time from 1ns to 1s",
-    ),
-    (
-        "linear:min=600us",
-        "min=600us is above max=500us in linear: expected min <= max",
-    ),
-    (
-        "linear:randomness=some",
-        "unknown randomness \"some\" in randomness in linear: expected none, constant, limit-max",
-    ),
-    (
-        "linear:slow-reset=yes",
-        "invalid value \"yes\" for slow-reset in linear: expected on or off",
-    ),
-    (
-        "exponential:min=0ns",
-        "invalid value \"0ns\" for min in exponential: expected a time from 1ns to 1s",
-    ),
-    (
-        "exponential:r=0.9",
-        "invalid value \"0.9\" for r in exponential: expected a number from 1 to 16",
-    ),
-    (
-        "exponential:r=NaN",
-        "invalid value \"NaN\" for r in exponential: expected a number from 1 to 16",
-    ),
-    (
-        "quanta:insert=0",
-        "invalid value \"0\" for insert in quanta: expected an integer from 1 to 1000000",
-    ),
-    (
-        "quanta:insert=1.5",
-        "invalid value \"1.5\" for insert in quanta: expected an integer from 1 to 1000000",
-    ),
+    ("none:min=1us", "unexpected parameters \"min=1us\" in none: expected no parameters"),
+    ("linear:", "invalid parameter \"\" in linear: expected key=value"),
+    ("linear:min", "invalid parameter \"min\" in linear: expected key=value"),
+    ("linear:r=2", "unknown parameter \"r\" in linear: expected min, step, max, randomness, slow-reset"),
+    ("linear:min=1us,min=2us", "duplicate parameter \"min\" in linear: expected each parameter once"),
+    ("linear:step=50", "invalid value \"50\" for step in linear: expected a time from 0ns to 1s"),
+    ("linear:step=-1us", "invalid value \"-1us\" for step in linear: expected"),
+    ("linear:step=2s", "invalid value \"2s\" for step in linear: expected a time from 0ns to 1s"),
+    ("linear:max=0ns", "invalid value \"0ns\" for max in linear: expected a time from 1ns to 1s"),
+    ("linear:min=600us", "min=600us is above max=500us in linear: expected min <= max"),
+    ("linear:randomness=some", "unknown randomness \"some\" in randomness in linear: expected none, constant, limit-max"),
+    ("linear:slow-reset=yes", "invalid value \"yes\" for slow-reset in linear: expected on or off"),
+    ("exponential:min=0ns", "invalid value \"0ns\" for min in exponential: expected a time from 1ns to 1s"),
+    ("exponential:r=0.9", "invalid value \"0.9\" for r in exponential: expected a number from 1 to 16"),
+    ("exponential:r=NaN", "invalid value \"NaN\" for r in exponential: expected a number from 1 to 16"),
+    ("quanta:insert=0", "invalid value \"0\" for insert in quanta: expected an integer from 1 to 1000000"),
+    ("quanta:insert=1.5", "invalid value \"1.5\" for insert in quanta: expected an integer from 1 to 1000000"),
     (
         "long-quanta:inefficient=all",
         "unknown condition \"all\" in inefficient in long-quanta: expected short, either, both, mean",
     ),
-    (
-        "linear:min=600us",
-        "min=600us is above max=500us in linear: expected min <= max",
-    ),
-    (
-        "yield-then-none",
-        "unknown backoff \"none\": expected linear, exponential, pheet-original, ",
-    ),
-    (
-        "yield-then-yield-then-linear",
-        "unknown backoff \"yield-then-linear\"",
-    ),
-    (
-        "yield-then-linear:step=0",
-        "invalid value \"0\" for step in linear: expected",
-    ),
+    ("linear:min=600us", "min=600us is above max=500us in linear: expected min <= max"),
+    ("yield-then-none", "unknown backoff \"none\": expected linear, exponential, pheet-original, "),
+    ("yield-then-yield-then-linear", "unknown backoff \"yield-then-linear\""),
+    ("yield-then-linear:step=0", "invalid value \"0\" for step in linear: expected"),
 ];
 
 /// The error says where the value is, what it is and what is allowed.

@@ -33,29 +33,14 @@ fn rows_have_unique_names_and_reasons() {
 #[test]
 fn each_variable_belongs_to_one_row() {
     let variables: Vec<&str> = rows().iter().filter_map(|row| row.variable).collect();
+    #[rustfmt::skip]
     let expected = [
-        "TIDEGATE_WORKERS",
-        "TIDEGATE_IDLE",
-        "TIDEGATE_DESIRE",
-        "TIDEGATE_STEAL",
-        "TIDEGATE_VICTIM",
-        "TIDEGATE_WAIT",
-        "TIDEGATE_QUEUE",
-        "TIDEGATE_PLACES",
-        "TIDEGATE_PRIORITY",
-        "TIDEGATE_PRIORITY_AGING",
-        "TIDEGATE_STALL_REPORT",
-        "TIDEGATE_BIND",
-        "TIDEGATE_MAX_THREADS",
-        "TIDEGATE_MAX_BLOCKING_THREADS",
-        "TIDEGATE_STACK_SIZE",
-        "TIDEGATE_GLOBAL",
-        "TIDEGATE_EXPLAIN",
-        "TIDEGATE_SIMULATION_PATIENCE",
-        "TIDEGATE_SHARE",
-        "TIDEGATE_WEIGHT",
-        "TIDEGATE_EST_CYCLE",
-        "TIDEGATE_MEMORY",
+        "TIDEGATE_WORKERS", "TIDEGATE_IDLE", "TIDEGATE_DESIRE", "TIDEGATE_STEAL",
+        "TIDEGATE_VICTIM", "TIDEGATE_WAIT", "TIDEGATE_QUEUE", "TIDEGATE_PLACES",
+        "TIDEGATE_PRIORITY", "TIDEGATE_PRIORITY_AGING", "TIDEGATE_STALL_REPORT", "TIDEGATE_BIND",
+        "TIDEGATE_MAX_THREADS", "TIDEGATE_MAX_BLOCKING_THREADS", "TIDEGATE_STACK_SIZE",
+        "TIDEGATE_GLOBAL", "TIDEGATE_EXPLAIN", "TIDEGATE_SIMULATION_PATIENCE", "TIDEGATE_SHARE",
+        "TIDEGATE_WEIGHT", "TIDEGATE_EST_CYCLE", "TIDEGATE_MEMORY",
     ];
     assert_eq!(variables, expected);
 }

@@ -13,14 +13,9 @@ use tidegate_testkit::soak;
 /// Returns a machine with random policies.
 fn machine(rng: &mut Rng) -> Settings {
     let mut of = |names: &[&'static str]| names[rng.below(names.len() as u64) as usize];
+    #[rustfmt::skip]
     let idle = of(&[
-        "elastic",
-        "elastic:search=0us",
-        "none",
-        "yield",
-        "linear",
-        "quanta",
-        "exponential",
+        "elastic", "elastic:search=0us", "none", "yield", "linear", "quanta", "exponential",
     ]);
     // Thieves that never rest cause the most events, so their machines are small.
     let largest = if ["none", "yield"].contains(&idle) {
@@ -31,13 +26,9 @@ fn machine(rng: &mut Rng) -> Settings {
     let steal = of(&["one", "one", "one", "half", "half-above:4", "fixed:2"]);
     let victim = of(&["random", "round-robin", "last-victim", "hierarchical"]);
     let allot = of(&["dp", "deq", "equi", "max-min"]);
+    #[rustfmt::skip]
     let memory = of(&[
-        "none",
-        "none",
-        "none",
-        "hybrid:alpha=50,beta=5",
-        "depth-first:k=200",
-        "dfdeques:k=200",
+        "none", "none", "none", "hybrid:alpha=50,beta=5", "depth-first:k=200", "dfdeques:k=200",
     ]);
     // If looking takes no time, a thief that never rests looks forever.
     let free = idle.starts_with("elastic:");

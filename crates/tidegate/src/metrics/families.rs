@@ -50,6 +50,7 @@ const REASONS_TO_FAIL: &[Part] = &[
 ];
 
 /// In the order of the table in the module's documentation.
+#[rustfmt::skip]
 pub(super) const FAMILIES: &[Family] = &[
     gauge(
         "tidegate_workers",
@@ -66,11 +67,7 @@ pub(super) const FAMILIES: &[Family] = &[
         "Workers that the pool could use now.",
         Values::OfSomePools(|stats| stats.desire.map(|desire| desire as f64)),
     ),
-    gauge(
-        "tidegate_queued_tasks",
-        "Tasks that wait in the queues of the pool.",
-        Values::OfPool(|stats| stats.queued as f64),
-    ),
+    gauge("tidegate_queued_tasks", "Tasks that wait in the queues of the pool.", Values::OfPool(|stats| stats.queued as f64)),
     counter(
         "tidegate_unhandled_panics_total",
         "Panics that no join, scope or handle could return to a caller.",
@@ -106,11 +103,7 @@ pub(super) const FAMILIES: &[Family] = &[
         "Time that workers without a task took to steal one.",
         |stats| &stats.steal_latency,
     ),
-    counter(
-        "tidegate_activity_seconds_total",
-        "Time of the worker by activity.",
-        Values::By("activity", ACTIVITIES),
-    ),
+    counter("tidegate_activity_seconds_total", "Time of the worker by activity.", Values::By("activity", ACTIVITIES)),
     counter(
         "tidegate_waiting_seconds_total",
         "Time of the worker without a slot, by reason.",
@@ -136,21 +129,13 @@ pub(super) const FAMILIES: &[Family] = &[
         "Attempts to take a task from the worker's own alternative queue that found none.",
         Values::OfWorkers(|worker| worker.counters.failed_takes as f64),
     ),
-    counter(
-        "tidegate_steal_attempts_total",
-        "Attempts to steal.",
-        Values::OfWorkers(|worker| worker.counters.attempts as f64),
-    ),
+    counter("tidegate_steal_attempts_total", "Attempts to steal.", Values::OfWorkers(|worker| worker.counters.attempts as f64)),
     counter(
         "tidegate_steals_total",
         "Attempts to steal that succeeded.",
         Values::OfWorkers(|worker| worker.counters.steals as f64),
     ),
-    counter(
-        "tidegate_failed_steals_total",
-        "Attempts to steal that failed, by reason.",
-        Values::By("reason", REASONS_TO_FAIL),
-    ),
+    counter("tidegate_failed_steals_total", "Attempts to steal that failed, by reason.", Values::By("reason", REASONS_TO_FAIL)),
     counter(
         "tidegate_stolen_tasks_total",
         "Tasks taken by steals.",
@@ -164,11 +149,7 @@ pub(super) const FAMILIES: &[Family] = &[
         "Times that the worker went to sleep.",
         Values::OfWorkers(|worker| worker.counters.sleeps as f64),
     ),
-    counter(
-        "tidegate_wakes_total",
-        "Times that the worker was woken.",
-        Values::OfWorkers(|worker| worker.counters.wakes as f64),
-    ),
+    counter("tidegate_wakes_total", "Times that the worker was woken.", Values::OfWorkers(|worker| worker.counters.wakes as f64)),
     counter(
         "tidegate_handovers_total",
         "Slots that were handed to a waiting worker when its latch opened.",

@@ -87,23 +87,15 @@ impl Program for Digest {
         meaning: "root directory",
     }];
     const READS_FILES: bool = true;
+    #[rustfmt::skip]
     const RESULT: &'static [Field] = &[
-        field(
-            "digest",
-            "SHA-256 of the whole tree: of all files' checksum lines",
-        ),
+        field("digest", "SHA-256 of the whole tree: of all files' checksum lines"),
         field("files", "files read"),
         field("bytes", "bytes read"),
         field("links", "symbolic links, not followed"),
         field("unreadable", "files and directories that could not be read"),
-        field(
-            "vanished",
-            "files and directories that disappeared during the run",
-        ),
-        field(
-            "odd_names",
-            "file names that are not UTF-8 or contain control characters or backslashes",
-        ),
+        field("vanished", "files and directories that disappeared during the run"),
+        field("odd_names", "file names that are not UTF-8 or contain control characters or backslashes"),
         field("special", "pipes, sockets and devices, not opened"),
     ];
 

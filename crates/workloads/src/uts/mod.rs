@@ -63,6 +63,7 @@ const fn of_tree(name: &'static str, kind: Kind, meaning: &'static str) -> Param
 impl Program for Uts {
     const NAME: &'static str = "uts";
     const SUMMARY: &'static str = "unbalanced tree search: counts a tree generated on the fly";
+    #[rustfmt::skip]
     const PARAMETERS: &'static [Parameter] = &[
         parameter::named(
             "tree",
@@ -76,27 +77,11 @@ impl Program for Uts {
             Kind::Choice(Shape::NAMES),
             "how the mean number of children depends on the depth, for geometric and hybrid trees",
         ),
-        of_tree(
-            "b0",
-            Kind::Number(0.0, 1e6),
-            "children of a binomial root; otherwise the mean or fixed number of children",
-        ),
-        of_tree(
-            "depth",
-            Kind::Integer(1, 10_000),
-            "depth scale, except for binomial trees",
-        ),
-        of_tree(
-            "q",
-            Kind::Number(0.0, 1.0),
-            "probability that a node has children, for binomial and hybrid trees",
-        ),
+        of_tree("b0", Kind::Number(0.0, 1e6), "children of a binomial root; otherwise the mean or fixed number of children"),
+        of_tree("depth", Kind::Integer(1, 10_000), "depth scale, except for binomial trees"),
+        of_tree("q", Kind::Number(0.0, 1.0), "probability that a node has children, for binomial and hybrid trees"),
         of_tree("m", Kind::Integer(0, 100), "children of such a node"),
-        of_tree(
-            "seed",
-            Kind::Integer(0, u32::MAX as u64),
-            "seed of the root",
-        ),
+        of_tree("seed", Kind::Integer(0, u32::MAX as u64), "seed of the root"),
         Form::parameter("join"),
     ];
     const RESULT: &'static [Field] = &[

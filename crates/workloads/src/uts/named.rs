@@ -75,43 +75,24 @@ const T5: Tree = Tree {
 };
 
 /// The trees that can be selected by name.
+#[rustfmt::skip]
 pub const TREES: &[Named] = &[
     named("T1", fixed(10, 19), 4_130_071, 10, 3_305_118),
     named("T3", binomial(0.124875, 8, 42), 4_112_897, 1572, 3_599_034),
     named("T4", T4, 4_132_453, 134, 3_108_986),
     named("T5", T5, 4_147_582, 20, 2_181_318),
     named("T1L", fixed(13, 29), 102_181_082, 13, 81_746_377),
-    named(
-        "T3L",
-        binomial(0.200014, 5, 7),
-        111_345_631,
-        17_844,
-        89_076_904,
-    ),
-    named(
-        "BOTS-tiny",
-        binomial(0.333332, 3, 8),
-        30_399_117,
-        6974,
-        20_266_744,
-    ),
+    named("T3L", binomial(0.200014, 5, 7), 111_345_631, 17_844, 89_076_904),
+    named("BOTS-tiny", binomial(0.333332, 3, 8), 30_399_117, 6974, 20_266_744),
     named("tiny", fixed(5, 19), 3987, 5, 3232),
     named("small", fixed(8, 19), 257_042, 8, 205_878),
     named("tiny-binomial", binomial(0.12, 8, 42), 62_689, 124, 55_102),
 ];
 
 /// The names of all named trees, as parameter values.
+#[rustfmt::skip]
 pub const NAMES: &[&str] = &[
-    "T1",
-    "T3",
-    "T4",
-    "T5",
-    "T1L",
-    "T3L",
-    "BOTS-tiny",
-    "tiny",
-    "small",
-    "tiny-binomial",
+    "T1", "T3", "T4", "T5", "T1L", "T3L", "BOTS-tiny", "tiny", "small", "tiny-binomial",
 ];
 
 #[cfg(test)]

@@ -18,13 +18,9 @@ use tidegate_workloads::{
 use crate::support::{Named, assert_refused, given, is_right, trial};
 use tidegate_testkit::is_alone;
 
+#[rustfmt::skip]
 const PROGRAMS: [&str; 6] = [
-    "memfib",
-    "nested",
-    "matmul",
-    "strassen",
-    "sortmany",
-    "decompress",
+    "memfib", "nested", "matmul", "strassen", "sortmany", "decompress",
 ];
 
 const POLICIES: [&str; 4] = [

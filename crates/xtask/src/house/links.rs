@@ -32,8 +32,7 @@ pub fn web() -> Outcome {
     let text = curl.run().map(|(_, text)| text).unwrap_or_default();
     let answers = text.lines().skip(1).filter_map(|line| line.split_once(' '));
     let answers = answers.filter(|(code, target)| *code != "000" && targets.contains(*target));
-    let (broken, fine): (Vec<_>, Vec<_>) =
-        answers.partition(|(code, _)| ["404", "410"].contains(code));
+    let (broken, fine): (Vec<_>, _) = answers.partition(|it| ["404", "410"].contains(&it.0));
     match (fine.len(), broken.len()) {
         (0, 0) => bail!(Skipped("no network".to_string())),
         (many, 0) => Ok(format!("{many} of {} answer", targets.len())),

@@ -61,17 +61,10 @@ struct Repo {
 /// A check; returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
+#[rustfmt::skip]
 const RULES: [Rule; 10] = [
-    architecture::check,
-    pages::check_door,
-    measures::check,
-    rooms::cycles,
-    rooms::floors,
-    lengths,
-    pages::check_security,
-    orderings::check,
-    links::check,
-    pages::check_guide,
+    architecture::check, pages::check_door, measures::check, rooms::cycles, rooms::floors, lengths,
+    pages::check_security, orderings::check, links::check, pages::check_guide,
 ];
 
 pub fn check() -> Outcome {

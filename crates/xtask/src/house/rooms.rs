@@ -14,14 +14,6 @@ struct Room<'a> {
     files: Vec<&'a str>,
 }
 
-impl Room<'_> {
-    /// Returns the length of the longest name of this room that holds the file; 0 if none does.
-    fn fit(&self, file: &str) -> usize {
-        let fitting = self.files.iter().filter(|name| holds(name, file));
-        fitting.map(|name| name.len()).max().unwrap_or(0)
-    }
-}
-
 /// Compares the largest import cycle of each crate with the last column of the table of crates. A
 /// smaller cycle is a violation, too: then the number on the page must fall.
 pub fn cycles(repo: &Repo) -> Vec<String> {
@@ -56,9 +48,15 @@ fn floors_of(repo: &Repo, folder: &str, table: &str) -> Vec<String> {
         Some(Room { floor, name, files })
     });
     let rooms: Vec<Room> = rooms.collect();
+    // The longest name that holds the file decides.
     let room_of = |file: &str| {
-        let best = rooms.iter().max_by_key(|room| room.fit(file));
-        best.filter(|room| room.fit(file) > 0)
+        let names = rooms
+            .iter()
+            .flat_map(|room| room.files.iter().map(move |name| (room, name)));
+        let best = names
+            .filter(|it| holds(it.1, file))
+            .max_by_key(|it| it.1.len());
+        best.map(|it| it.0)
     };
     let files = repo.below(folder).map(|(file, _)| file);
     let homeless = files.filter(|file| room_of(file).is_none());

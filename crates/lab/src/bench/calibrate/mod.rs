@@ -186,15 +186,9 @@ impl Cost {
 
 /// Puts the most important columns first.
 fn table(costs: &[Cost]) -> Table {
+    #[rustfmt::skip]
     let mut table = Table::new([
-        "cost",
-        "here",
-        "low",
-        "high",
-        "default",
-        "measured as",
-        "from",
-        "to",
+        "cost", "here", "low", "high", "default", "measured as", "from", "to",
     ]);
     for cost in costs {
         let nanos = &cost.nanos;

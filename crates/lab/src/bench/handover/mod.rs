@@ -109,13 +109,9 @@ fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failur
         }
         return print_json(&all.into());
     }
+    #[rustfmt::skip]
     let mut table = Table::new([
-        "figure",
-        "median",
-        "p99",
-        "samples",
-        "median, low",
-        "median, high",
+        "figure", "median", "p99", "samples", "median, low", "median, high",
     ]);
     for (place, (name, ..)) in FIGURES.iter().enumerate() {
         let nanos = sample(place);

@@ -117,15 +117,9 @@ mod tests {
 
     #[test]
     fn claims_and_figures_fit() {
+        #[rustfmt::skip]
         let parts = [
-            "aggregated",
-            "programs",
-            "steals",
-            "parameters",
-            "sleeps",
-            "rest",
-            "outlook",
-            "here",
+            "aggregated", "programs", "steals", "parameters", "sleeps", "rest", "outlook", "here",
         ];
         Paper::read(PAPER).check(&parts, FIGURES, &[]);
     }

@@ -178,14 +178,9 @@ mod tests {
 
     #[test]
     fn claims_and_figures_fit() {
+        #[rustfmt::skip]
         let parts = [
-            "likeness",
-            "sim",
-            "functions",
-            "programs",
-            "published",
-            "here",
-            "beside",
+            "likeness", "sim", "functions", "programs", "published", "here", "beside",
         ];
         Paper::read(PAPER).check(&parts, FIGURES, &[]);
     }

@@ -72,13 +72,9 @@ pub fn works(size: Size) -> Vec<Workload> {
         Size::Small => "n=12 hold=itself mix=0.35 bytes=4194304",
         Size::Paper => "n=12 hold=itself mix=0.35",
     };
+    #[rustfmt::skip]
     let ours = [
-        "nested",
-        "memfib",
-        "matmul",
-        "strassen",
-        "sortmany",
-        "decompress",
+        "nested", "memfib", "matmul", "strassen", "sortmany", "decompress",
     ];
     let ours = ours.map(|name| Workload::new(name, name, size, ""));
     std::iter::once(Workload::new("modified fib", "memfib", size, fib))

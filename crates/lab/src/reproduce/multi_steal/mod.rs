@@ -212,13 +212,9 @@ mod tests {
     #[test]
     fn claims_and_figures_fit() {
         let paper = Paper::read(PAPER);
+        #[rustfmt::skip]
         let lists = [
-            "strassen",
-            "fft",
-            "larger strassen",
-            "larger fft",
-            "largest strassen",
-            "largest fft",
+            "strassen", "fft", "larger strassen", "larger fft", "largest strassen", "largest fft",
         ];
         let lists = lists.map(|list| (list, vec![item("work", "other")]));
         paper.check(&["sim", "here"], FIGURES, &lists);

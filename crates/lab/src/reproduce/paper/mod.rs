@@ -81,16 +81,9 @@ struct Entry {
 }
 
 /// What an item of a list may give in place of the claim.
+#[rustfmt::skip]
 const OF_ITEMS: [&str; 9] = [
-    "published",
-    "agrees",
-    "refuted",
-    "word",
-    "why",
-    "source",
-    "size",
-    "unit",
-    "cannot",
+    "published", "agrees", "refuted", "word", "why", "source", "size", "unit", "cannot",
 ];
 
 /// The results of a part of a paper.

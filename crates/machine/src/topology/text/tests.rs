@@ -71,90 +71,40 @@ fn keeps_memory_nodes_and_cache_sizes() {
 }
 
 /// Invalid texts, each with a part of the expected message.
+#[rustfmt::skip]
 const INVALID: &[(&str, &str)] = &[
-    (
-        "",
-        "line 1: nothing says which CPUs there are: expected a line",
-    ),
+    ("", "line 1: nothing says which CPUs there are: expected a line"),
     ("\n# cpus 0-1\n", "line 2: nothing says"),
     ("cpus", "line 1: \"cpus\" has 0 lists: expected one such as"),
     ("cpus 0-1 2-3", "line 1: \"cpus\" has 2 lists"),
-    (
-        "cpus 3-0",
-        "line 1: \"3-0\" is no list of CPUs: expected lists such as",
-    ),
+    ("cpus 3-0", "line 1: \"3-0\" is no list of CPUs: expected lists such as"),
     ("cpus 0-99999999", "with numbers below 65536"),
-    (
-        "cpus 0-8192",
-        "line 1: these are 8193 CPUs: expected up to 8192",
-    ),
-    (
-        "core 0\ncpus 0",
-        "line 1: \"core\" comes before the CPUs: expected a line",
-    ),
+    ("cpus 0-8192", "line 1: these are 8193 CPUs: expected up to 8192"),
+    ("core 0\ncpus 0", "line 1: \"core\" comes before the CPUs: expected a line"),
     ("cpus 0\n\ncpus 1", "line 3: \"cpus\" comes a second time"),
-    (
-        "cpus 0\ncores 0",
-        "line 2: \"cores\" is no statement: expected cpus, core, node",
-    ),
+    ("cpus 0\ncores 0", "line 2: \"cores\" is no statement: expected cpus, core, node"),
     ("cpus 0\ncore", "line 2: \"core\" has no groups of CPUs"),
     ("cpus 0\ncore 0,", "line 2: \"0,\" is no list of CPUs"),
-    (
-        "cpus 0-1\ncore 0\ncore 1",
-        "line 3: \"core\" comes a second time",
-    ),
-    (
-        "cpus 0-1\npackage 0-1,7",
-        "line 2: \"package\" has CPU 7, which does not exist",
-    ),
-    (
-        "cpus 0-2\ncore 0-1 1-2",
-        "line 2: CPU 1 is in two groups of \"core\"",
-    ),
-    (
-        "cpus 0-2\nL2 0\nL2 0-1",
-        "line 3: CPU 0 is in two groups of \"L2\"",
-    ),
-    (
-        "cpus 0\nL0 0",
-        "line 2: \"L0\" is no cache: expected L1 to L255",
-    ),
+    ("cpus 0-1\ncore 0\ncore 1", "line 3: \"core\" comes a second time"),
+    ("cpus 0-1\npackage 0-1,7", "line 2: \"package\" has CPU 7, which does not exist"),
+    ("cpus 0-2\ncore 0-1 1-2", "line 2: CPU 1 is in two groups of \"core\""),
+    ("cpus 0-2\nL2 0\nL2 0-1", "line 3: CPU 0 is in two groups of \"L2\""),
+    ("cpus 0\nL0 0", "line 2: \"L0\" is no cache: expected L1 to L255"),
     ("cpus 0\nL256 0", "line 2: \"L256\" is no cache"),
     ("cpus 0\nL+1 0", "line 2: \"L+1\" is no cache"),
     ("cpus 0\nL02 0", "line 2: \"L02\" is no cache"),
     ("cpus 0\nL1x 0", "line 2: \"L1x\" is no cache"),
-    (
-        "cpus 0\nL2 0 size=",
-        "line 2: \"\" is no size: expected whole numbers",
-    ),
+    ("cpus 0\nL2 0 size=", "line 2: \"\" is no size: expected whole numbers"),
     ("cpus 0\nL2 0 size=1.5M", "line 2: \"1.5M\" is no size"),
     ("cpus 0\nL2 0 size=-1", "line 2: \"-1\" is no size"),
-    (
-        "cpus 0\nL2 0 size=17179869184G",
-        "line 2: \"17179869184G\" is no size",
-    ),
-    (
-        "cpus 0\nL2 size=1M 0",
-        "line 2: \"size=1M\" is no list of CPUs",
-    ),
+    ("cpus 0\nL2 0 size=17179869184G", "line 2: \"17179869184G\" is no size"),
+    ("cpus 0\nL2 size=1M 0", "line 2: \"size=1M\" is no list of CPUs"),
     ("cpus 0\nL2 size=1M", "line 2: \"L2\" has no groups"),
-    (
-        "cpus 0\ncore 0 size=1M",
-        "line 2: \"size=1M\" is no list of CPUs",
-    ),
-    (
-        "cpus 0-1\nnode 0:0 1",
-        "line 2: some nodes have a number and others have none",
-    ),
-    (
-        "cpus 0-1\nnode 0:0 0:1",
-        "line 2: there are two nodes with the number 0",
-    ),
+    ("cpus 0\ncore 0 size=1M", "line 2: \"size=1M\" is no list of CPUs"),
+    ("cpus 0-1\nnode 0:0 1", "line 2: some nodes have a number and others have none"),
+    ("cpus 0-1\nnode 0:0 0:1", "line 2: there are two nodes with the number 0"),
     ("cpus 0-1\nnode x:0", "line 2: \"x\" is no number of a node"),
-    (
-        "cpus 0-1\nnode 0:0-1 1:1",
-        "line 2: CPU 1 is in two groups of \"node\"",
-    ),
+    ("cpus 0-1\nnode 0:0-1 1:1", "line 2: CPU 1 is in two groups of \"node\""),
 ];
 
 #[test]
@@ -268,23 +218,10 @@ fn round_trips_random_topologies() {
 /// parse must survive a round trip.
 #[test]
 fn round_trips_random_texts() {
+    #[rustfmt::skip]
     const WORDS: [&str; 16] = [
-        "core ",
-        "node ",
-        "package ",
-        "L1d ",
-        "L2 ",
-        "0-3 ",
-        "4-7 ",
-        "0:1 ",
-        "1: ",
-        "size=1K",
-        "\n",
-        "#",
-        "\ncore 0-3 4 5\n",
-        "\nL2 0-3 size=7",
-        "\nnode 0:",
-        "-",
+        "core ", "node ", "package ", "L1d ", "L2 ", "0-3 ", "4-7 ", "0:1 ", "1: ", "size=1K",
+        "\n", "#", "\ncore 0-3 4 5\n", "\nL2 0-3 size=7", "\nnode 0:", "-",
     ];
     let seed = fastrand::u64(..);
     println!("seed {seed}");

@@ -68,24 +68,19 @@ impl Here {
 
 type V<'a> = View<'a, Ran>;
 
+#[rustfmt::skip]
 pub const FIGURES: &[Figure<Ran>] = &[
     ("response", |v| response(v, "{jobs}")),
     ("end", |v| v.median("{jobs}", Ran::end)),
     ("power", |v| v.median("{jobs}", Ran::power)),
     ("usage", |v| v.median("{jobs}", Ran::usage)),
-    ("real-O2-slope", |v| {
-        greatest(&v.each("work", |v| {
-            v.ratio("O2/{work}/1 ms", "O2/{work}/5 ms", Ran::response)
-        }))
-    }),
+    ("real-O2-slope", |v| greatest(&v.each("work", |v| v.ratio("O2/{work}/1 ms", "O2/{work}/5 ms", Ran::response)))),
     ("real-O2-none-at-5", |v| {
         greatest(&v.each("work", |v| {
             v.ratio("O2/{work}/5 ms", "O2/P3/{work}/fixed", Ran::response)
         }))
     }),
-    ("by halves", |v| {
-        v.ratio("{jobs}/sharing", "{jobs}/halves", Ran::response)
-    }),
+    ("by halves", |v| v.ratio("{jobs}/sharing", "{jobs}/halves", Ran::response)),
     // If a job takes time T on one half, the response of three with static halves, where the third
     // waits, is 4T/3 and the throughput 3/(2T).
     ("real-P1-halves", |v| {
