@@ -135,15 +135,18 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let named = name.as_deref().filter(|_| options.kill_with_command);
     let watcher = named.and_then(watcher);
-    let start = || Program::start(&options.command, &additions, &signals);
+    let start = || {
+        let program = Program::start(&options.command, &additions, &signals)?;
+        if let Some((watcher, name)) = watcher.as_ref().zip(named) {
+            watcher.take_along(program.pid(), name);
+        }
+        Ok(program)
+    };
     let program = means
         .as_mut()
         .map_or_else(start, |means| means.start(start));
     // There is nothing to end if it has not started.
     let program = program.inspect_err(|_| watcher.iter().for_each(Watcher::let_go))?;
-    if let Some((watcher, name)) = watcher.as_ref().zip(named) {
-        watcher.take_along(program.pid(), name);
-    }
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => follow(options, place, means, server, program.pid()),
         _ => (None, server),

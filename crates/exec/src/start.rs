@@ -15,6 +15,7 @@ use nix::sys::prctl::{set_child_subreaper, set_dumpable};
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{AccessFlags, Pid, access, getpgid, getpgrp, getpid, getsid};
+use procfs::process::{Process, StatFlags};
 use rustix::process::{self, WaitOptions, wait};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -218,14 +219,20 @@ impl Program {
 /// Calls `spawn`, which waits in the kernel for the child's exec. If a signal to the group stops the
 /// child before that, continues it, and sends it the signal again afterwards.
 fn unstopped(spawn: impl FnOnce() -> nix::Result<Pid>) -> nix::Result<Pid> {
+    // Children of the shell that became the command may have stopped before.
+    let old = || waitid(Id::All, WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG);
+    while let Ok(WaitStatus::Stopped(..)) = old() {}
     let (spawning, spawned) = mpsc::channel::<()>();
     let continues = move || {
         let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         let mut discarded = None;
         while spawned.recv_timeout(SLOW_START) == Err(RecvTimeoutError::Timeout) {
-            if let Ok(WaitStatus::Stopped(child, signal)) = waitid(Id::All, stopped) {
-                discarded = Some(signal);
-                let _ = kill(child, Signal::SIGCONT);
+            match waitid(Id::All, stopped) {
+                Ok(WaitStatus::Stopped(child, signal)) if !has_called_exec(child) => {
+                    discarded = Some(signal);
+                    let _ = kill(child, Signal::SIGCONT);
+                }
+                _ => (),
             }
         }
         discarded
@@ -239,6 +246,12 @@ fn unstopped(spawn: impl FnOnce() -> nix::Result<Pid>) -> nix::Result<Pid> {
         let _ = kill(pid, signal);
     }
     pid
+}
+
+/// Returns whether the process has called exec since it was forked, or has ended.
+fn has_called_exec(process: Pid) -> bool {
+    let stat = Process::new(process.as_raw()).and_then(|process| process.stat());
+    !stat.is_ok_and(|stat| stat.flags & StatFlags::PF_FORKNOEXEC.bits() != 0)
 }
 
 fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::Result<Pid> {

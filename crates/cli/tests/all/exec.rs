@@ -362,6 +362,30 @@ mod signals {
         assert_eq!(status.signal(), Some(Signal::SIGALRM as i32));
     }
 
+    /// A shell has stopped a child before it becomes the command. The program starts late, because
+    /// its folder is the last of a long path.
+    #[test]
+    fn stopped_child_of_the_caller_stops_no_program() {
+        let script = "sleep 1000 >/dev/null 2>&1 & kill -STOP $!; echo $!; \
+                      PATH=$1:$PATH; exec \"$0\" exec -- sh -c 'exit 7'";
+        let home = Home::new();
+        let mut shell = assert_cmd::Command::new("sh");
+        shell.args([
+            "-c",
+            script,
+            env!("CARGO_BIN_EXE_tidegate"),
+            &"x:".repeat(60_000),
+        ]);
+        shell
+            .env("TIDEGATE_TABLE", home.table())
+            .timeout(Duration::from_secs(60));
+        let output = shell.output().expect("it starts");
+        let child = String::from_utf8(output.stdout).expect("text");
+        assert_eq!(state(child.trim()), Some('T'));
+        send(child.trim(), Signal::SIGKILL);
+        assert_eq!(output.status.code(), Some(7));
+    }
+
     #[test]
     fn default_action_ends_the_program() {
         let (mut started, _) = Started::new("echo ready; exec cat");

@@ -103,22 +103,27 @@ impl Means {
     /// processes that this process has started before do not belong to the program.
     pub fn start<T>(&mut self, start: impl FnOnce() -> T) -> T {
         self.tree.leave_out_all();
-        let entered = self.leaf.as_ref().map_or(Ok(()), Leaf::enter);
+        self.move_by(Leaf::enter);
         let started = start();
-        let left = self.leaf.as_ref().map_or(Ok(()), Leaf::leave);
-        if let Err(why) = entered.and(left) {
-            self.leaf = None;
-            if self.is_auto {
-                let how = "confined by affinity, because it gets no quota";
-                say(&format!("the program is {how}: {why}"));
-            } else {
-                self.location = None;
-                say(&format!(
-                    "the program is not confined: {why}; {INSTEAD_OF_QUOTA}"
-                ));
-            }
-        }
+        self.move_by(Leaf::leave);
         started
+    }
+
+    /// If the kernel refuses to move the command, gives the leaf up, which moves the command out.
+    fn move_by(&mut self, moves: fn(&Leaf) -> Result<(), String>) {
+        let Some(Err(why)) = self.leaf.as_ref().map(moves) else {
+            return;
+        };
+        self.leaf = None;
+        if self.is_auto {
+            let how = "confined by affinity, because it gets no quota";
+            say(&format!("the program is {how}: {why}"));
+        } else {
+            self.location = None;
+            say(&format!(
+                "the program is not confined: {why}; {INSTEAD_OF_QUOTA}"
+            ));
+        }
     }
 
     /// Returns the processes of the program, whose first one has this number, and what confines them.

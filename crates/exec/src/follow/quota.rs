@@ -87,6 +87,17 @@ impl Leaf {
         &self.folder
     }
 
+    /// Returns whether another command has moved itself into a cgroup beside the leaf.
+    fn has_neighbour(&self) -> bool {
+        let entries = fs::read_dir(&self.parent).into_iter().flatten().flatten();
+        let mut others = entries.filter(|entry| entry.path() != self.own);
+        others.any(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with("tidegate-exec-") && name.ends_with("-command")
+        })
+    }
+
     fn switch_on(&mut self, controller: &'static str) -> Result<(), String> {
         write(
             &self.parent,
@@ -120,15 +131,20 @@ impl Leaf {
 impl Drop for Leaf {
     fn drop(&mut self) {
         let _ = self.confine(None, 1);
-        for controller in &self.switched_on {
-            let _ = write(
-                &self.parent,
-                "cgroup.subtree_control",
-                &format!("-{controller}"),
-            );
+        // Without the controller, another command's leaf would lose its quota.
+        if !self.has_neighbour() {
+            for controller in &self.switched_on {
+                let _ = write(
+                    &self.parent,
+                    "cgroup.subtree_control",
+                    &format!("-{controller}"),
+                );
+            }
         }
+        // The command may be in the leaf, if the kernel has refused to move it back.
+        let _ = write(&self.parent, "cgroup.procs", "0");
         if self.own.exists() {
-            // The command, and its watcher unless that has ended.
+            // The watcher, unless that has ended.
             let processes = read(&self.own, "cgroup.procs").unwrap_or_default();
             for process in processes.lines() {
                 let _ = write(&self.parent, "cgroup.procs", process);
@@ -229,6 +245,27 @@ mod tests {
         drop(leaf);
         assert_eq!(made.text(&made.group("cgroup.subtree_control")), "-cpuset");
         assert_eq!(made.text(&made.group("cgroup.procs")), "9");
+    }
+
+    #[test]
+    fn refused_leave_is_made_up_for_at_the_end() {
+        let (_folder, made) = made("cpu", "");
+        let leaf = create(&made).unwrap();
+        leaf.enter().unwrap();
+        made.remove(&made.own("cgroup.procs"));
+        leaf.leave().unwrap_err();
+        drop(leaf);
+        assert_eq!(made.text(&made.group("cgroup.procs")), "0");
+    }
+
+    #[test]
+    fn controllers_of_another_command_stay() {
+        let (_folder, made) = made("cpu", "");
+        let leaf = create(&made).unwrap();
+        let other = made.group("tidegate-exec-1-command");
+        fs::create_dir(made.root.join(other)).unwrap();
+        drop(leaf);
+        assert_eq!(made.text(&made.group("cgroup.subtree_control")), "+cpu");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) struct Thread {
 pub(super) struct Tree {
     proc: PathBuf,
     command: i32,
-    /// Children of the command that do not belong to the program.
+    /// Descendants of the command that do not belong to the program.
     left_out: Vec<Identity>,
     tick: Nanos,
 }

@@ -52,7 +52,10 @@ pub const FIGURES: &[Figure<Seen>] = &[
     ("O3", |v| by(v, "O3/{job}/WSAP", "O3/{job}/halves")),
     ("O3-limited", |v| farthest(&v.each("late", |v| by(v, "O3/{job}/WSAP, limit 8", "O3/{job}/halves")))),
     // P1: a third job arrives.
-    ("published", |v| v.number("published")),
+    ("published", |v| {
+        let is_shown = v.is_measured("P1/halves");
+        if is_shown { v.number("published") } else { f64::NAN }
+    }),
     ("arrival by halves", |v| match v.fill("{figure}").as_str() {
         "response" => by_halves(v)[0],
         "throughput" => by_halves(v)[1],
