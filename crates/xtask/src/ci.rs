@@ -62,6 +62,8 @@ pub const STEPS: &[Step] = &[
     Step(Minutes, "held lock", One(beside::held_lock)),
     Step(Minutes, "hash folder", Cargo(&["run -p hash-folder -- docs"])),
     Step(Minutes, "rayon app", Cargo(&["run --locked --target-dir={target}/xtask/beside --manifest-path examples/rayon-app/Cargo.toml -- docs"])),
+    Step(Minutes, "service", Cargo(&["run --locked --target-dir={target}/xtask/beside --manifest-path examples/service/tidegate/Cargo.toml -- \
+        --cpus 1 --load 50 --seconds 0.3 --repeats 1"])),
     Step(Minutes, "msrv", One(msrv)),
     Step(Minutes, "check other targets", Table(|tally| targets::run(tally, "check"))),
     Step(Minutes, "build time", Table(build_time::run)),
