@@ -169,7 +169,7 @@ pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
 /// Runs `program` in the order of the serial program, and returns its result with the most memory
 /// that its tasks had reserved at one time: the value that a [`Budget`] needs as `serial`.
 ///
-/// The program runs on a pool of its own, with one worker and the policy
+/// The program runs on a pool of its own, with one thread and the policy
 /// [`DepthFirst`](crate::policy::MemoryPolicy::DepthFirst), under which a spawned task runs where
 /// the serial program would call it. If the peak depends on the input, measure an input that needs
 /// the most.
@@ -205,6 +205,7 @@ pub fn serial_peak<R: Send>(
     };
     let pool = crate::Pool::builder()
         .workers(1)
+        .max_threads(1)
         .memory(crate::policy::MemoryPolicy::DepthFirst(policy))
         .build()?;
     let result = pool.install(program);

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     // Each task holds one image at a time, so the serial run needs as much memory as the largest
     // image.
-    let serial = images.iter().map(Image::pixels).max().unwrap_or(0) * size_of::<u32>();
+    let serial = images.iter().map(Image::pixels).max().unwrap_or(1) * size_of::<u32>();
     let bytes = serial + serial / 2;
     let policy = MemoryPolicy::Budget(Budget { bytes, serial });
     let pool = Pool::builder().memory(policy).build()?;

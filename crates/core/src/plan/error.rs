@@ -127,10 +127,11 @@ impl fmt::Display for ReservationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPool => f.write_str(
-                "memory can be reserved only inside of a task of a pool: this thread runs none",
+                "memory can be reserved only inside a task of a pool, and this thread runs none: call \
+                it inside Pool::install",
             ),
             Self::OtherPool => f.write_str(
-                "a reservation can grow only inside of a task of its own pool: this thread runs one of another pool",
+                "a reservation can grow only inside a task of its own pool: this thread runs one of another pool",
             ),
             Self::TooLarge { bytes } => write!(
                 f,

@@ -93,7 +93,8 @@ impl<'a> TaskBuilder<'a> {
     /// A class orders whole tasks. A task that runs is not interrupted, and what it forks (joins,
     /// scopes, loops) is part of it. If a task waits for a less urgent one, by [`Handle::join`],
     /// [`Handle::join_timeout`] or by awaiting the handle, the task that it waits for gets its
-    /// class.
+    /// class. So a background task that a thread outside the pool awaits, such as one of tokio's, runs
+    /// with the pool's class. To let other tasks overtake it, make those urgent.
     ///
     /// Forks inside a task with a class other than its pool's cost some 20 ns more, as with a
     /// [`TaskLocal`](crate::TaskLocal) value.

@@ -308,4 +308,11 @@ fn serial_peak_runs_spawned_tasks_as_calls() {
     };
     // The third task runs as a call while two reservations are held.
     assert_eq!(memory::serial_peak(program).unwrap(), (3, 6 << 10));
+    let blocks = |_| {
+        let held = memory::reserve(1 << 10).unwrap();
+        tidegate::blocking(std::thread::yield_now);
+        drop(held);
+    };
+    let program = || tidegate::for_each(0..100_u32, blocks);
+    assert_eq!(memory::serial_peak(program).unwrap(), ((), 1 << 10));
 }
