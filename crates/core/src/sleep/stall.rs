@@ -95,6 +95,8 @@ struct Report<'a> {
     /// How many threads are in calls of `blocking`.
     blocked: usize,
     helps_any: bool,
+    /// In a closed pool, `blocking` lets no other thread work.
+    is_closed: bool,
 }
 
 impl<'a> Report<'a> {
@@ -118,6 +120,7 @@ impl<'a> Report<'a> {
             waiting: count(&[Status::Waiting, Status::Owed]),
             blocked: count(&[Status::Blocked]),
             helps_any: pool.options.wait == WaitPolicy::HelpAny,
+            is_closed: pool.options.closed.is_some(),
         }
     }
 }
@@ -140,9 +143,12 @@ impl fmt::Display for Report<'_> {
         for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, "; {what}: {count}")?;
         }
-        f.write_str(
-            ". Wrap calls that block in tidegate::blocking, so that other tasks can run. ",
-        )?;
+        f.write_str(". ")?;
+        if !self.is_closed {
+            f.write_str(
+                "Wrap calls that block in tidegate::blocking, so that other tasks can run. ",
+            )?;
+        }
         if !self.helps_any {
             f.write_str(
                 "If a task waits for another one that gets no thread, set \

@@ -199,3 +199,22 @@ fn global_pool_may_use_main_thread() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("well"), "{output:?}");
 }
+
+#[test]
+fn child_stands_still() {
+    if is_child() {
+        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        rayon_core::scope(move |_| _ = receiver.recv());
+        drop(sender);
+    }
+}
+
+/// In this pool a call of `tidegate::blocking` lets no other thread work.
+#[test]
+fn stall_report_gives_no_useless_advice() {
+    let variables = [("TIDEGATE_STALL_REPORT", "1")];
+    let line = "nothing has moved";
+    let line = tidegate_testkit::child_until("processes::child_stands_still", &variables, line);
+    assert!(line.contains("TIDEGATE_WAIT=help-any"), "{line}");
+    assert!(!line.contains("blocking"), "{line}");
+}
