@@ -366,7 +366,8 @@ mod signals {
     /// its folder is the last of a long path.
     #[test]
     fn stopped_child_of_the_caller_stops_no_program() {
-        let script = "sleep 1000 >/dev/null 2>&1 & kill -STOP $!; echo $!; \
+        let script = "sleep 1000 >/dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done; \
+                      kill -STOP $!; echo $!; \
                       PATH=$1:$PATH; exec \"$0\" exec -- sh -c 'exit 7'";
         let home = Home::new();
         let mut shell = assert_cmd::Command::new("sh");
