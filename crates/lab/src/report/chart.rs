@@ -90,9 +90,7 @@ pub fn picture(chart: &Chart) -> Result<String, String> {
         ));
     }
     let place = format!("<svg y=\"{head}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" ");
-    out.push_str(&draw(chart)?.replacen("<svg ", &place, 1));
-    out.push_str("</svg>\n");
-    Ok(out)
+    Ok(out + &draw(chart)?.replacen("<svg ", &place, 1) + "</svg>\n")
 }
 
 fn points(chart: &Chart) -> impl Iterator<Item = &Point> {

@@ -48,9 +48,8 @@ fn find<'a>(pages: &'a [Page], title: &str) -> Result<&'a Chart, Failure> {
     let charts = sections.flat_map(|section| &section.charts);
     let found = charts.clone().find(|chart| chart.title == title);
     found.ok_or_else(|| {
-        let titles: Vec<String> = charts.map(|chart| format!("{:?}", chart.title)).collect();
-        let expected = titles.join(", ");
-        Failure::Usage(format!("--chart {title:?}: expected one of {expected}"))
+        let titles: Vec<&str> = charts.map(|chart| chart.title.as_str()).collect();
+        Failure::Usage(format!("--chart {title:?}: expected one of {titles:?}"))
     })
 }
 
