@@ -135,8 +135,7 @@ impl<R> Results<'_, R> {
         let mut lines = vec![];
         self.entries(&entry.lines, view, &mut |line, view| {
             let figure = line.figure.as_ref().expect("a line has a figure");
-            let figure = self.figure(&view.fill(figure));
-            let values = view.each(&over, |view| view.interval(figure));
+            let values = view.each(&over, |view| view.interval(self.figure(&view.fill(figure))));
             let points = values.into_iter().enumerate();
             lines.push(page::Line {
                 name: self.text(&line.title, view),

@@ -56,11 +56,6 @@ pub const FIGURES: &[Figure<Seen>] = &[
         let is_shown = v.is_measured("P1/halves");
         if is_shown { v.number("published") } else { f64::NAN }
     }),
-    ("arrival by halves", |v| match v.fill("{figure}").as_str() {
-        "response" => by_halves(v)[0],
-        "throughput" => by_halves(v)[1],
-        _ => by_halves(v)[2],
-    }),
     ("P1 response", |v| arrival(v)[0]),
     ("P1 throughput", |v| arrival(v)[1]),
     ("P1 power", |v| arrival(v)[2]),
