@@ -227,12 +227,11 @@ fn unstopped(spawn: impl FnOnce() -> nix::Result<Pid>) -> nix::Result<Pid> {
         let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         let mut discarded = None;
         while spawned.recv_timeout(SLOW_START) == Err(RecvTimeoutError::Timeout) {
-            match waitid(Id::All, stopped) {
-                Ok(WaitStatus::Stopped(child, signal)) if !has_called_exec(child) => {
-                    discarded = Some(signal);
-                    let _ = kill(child, Signal::SIGCONT);
-                }
-                _ => (),
+            if let Ok(WaitStatus::Stopped(child, signal)) = waitid(Id::All, stopped)
+                && !has_called_exec(child)
+            {
+                discarded = Some(signal);
+                let _ = kill(child, Signal::SIGCONT);
             }
         }
         discarded

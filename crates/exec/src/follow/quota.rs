@@ -87,14 +87,17 @@ impl Leaf {
         &self.folder
     }
 
-    /// Returns whether another command has moved itself into a cgroup beside the leaf.
+    /// Returns whether another command runs in a cgroup of its own beside the leaf. One that has ended
+    /// may have left its folder behind.
     fn has_neighbour(&self) -> bool {
         let entries = fs::read_dir(&self.parent).into_iter().flatten().flatten();
         let mut others = entries.filter(|entry| entry.path() != self.own);
         others.any(|entry| {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            name.starts_with("tidegate-exec-") && name.ends_with("-command")
+            let is_own = name.starts_with("tidegate-exec-") && name.ends_with("-command");
+            is_own
+                && read(&entry.path(), "cgroup.procs").is_ok_and(|processes| !processes.is_empty())
         })
     }
 
@@ -263,9 +266,14 @@ mod tests {
         let (_folder, made) = made("cpu", "");
         let leaf = create(&made).unwrap();
         let other = made.group("tidegate-exec-1-command");
-        fs::create_dir(made.root.join(other)).unwrap();
+        fs::create_dir(made.root.join(&other)).unwrap();
+        made.put(&format!("{other}/cgroup.procs"), "1\n");
         drop(leaf);
         assert_eq!(made.text(&made.group("cgroup.subtree_control")), "+cpu");
+        let leaf = create(&made).unwrap();
+        made.put(&format!("{other}/cgroup.procs"), "");
+        drop(leaf);
+        assert_eq!(made.text(&made.group("cgroup.subtree_control")), "-cpu");
     }
 
     #[test]
