@@ -13,7 +13,8 @@ use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 const ALIGN: usize = 16;
-const LARGE: usize = 128;
+/// Not 128: glibc lets another thread free an allocation of up to 120 bytes without a lock.
+const LARGE: usize = 120;
 const SMALL: usize = 16;
 /// The maximum number of bytes that a worker keeps in blocks of each size.
 const KEPT: usize = 32 * 1024;
@@ -109,11 +110,8 @@ pub unsafe fn release<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) {
 }
 
 #[inline]
-const fn layout(size: usize) -> Layout {
-    match Layout::from_size_align(size, ALIGN) {
-        Ok(layout) => layout,
-        Err(_) => panic!("a power of two"),
-    }
+fn layout(size: usize) -> Layout {
+    Layout::from_size_align(size, ALIGN).expect("a small size")
 }
 
 #[cold]

@@ -15,16 +15,16 @@ use tidegate_sync::atomic::Ordering;
 /// workers use it to check whether they may rob the task's descendants.
 #[inline]
 pub(super) fn enter_base(worker: WorkerThread<'_>, task: &Task) {
-    let scope = task
-        .scope()
-        .map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
     let alone = worker.deque().is_empty();
     // If an earlier task has left tasks in the deque, they are unrelated to this task, so
     // nothing may be robbed here.
-    let scope = if alone { scope } else { std::ptr::null_mut() };
+    let scope = task.scope().filter(|_| alone);
+    let scope = scope.map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
+    // No waiter knows the identity of an unnamed base, so the next task may have it, too.
+    let is_unnamed = scope.is_null() && task.half().is_none();
     // Relaxed: only this thread writes it.
     let same = !scope.is_null() && worker.base_scope.load(Ordering::Relaxed) == scope;
-    if same {
+    if same || (is_unnamed && worker.own.base_is_unnamed.get()) {
         return;
     }
     let generation = worker.forget_base();
@@ -32,6 +32,7 @@ pub(super) fn enter_base(worker: WorkerThread<'_>, task: &Task) {
     // robber that acquires the new generation does not see the old scope, see docs/waiting.md.
     worker.base_scope.store(scope, Ordering::Release);
     record_thief(worker, task, alone.then_some(generation), false);
+    worker.own.base_is_unnamed.set(is_unnamed);
 }
 
 /// Records in the latch of a half which worker runs it, and wakes the joiner if it sleeps.

@@ -121,6 +121,7 @@ impl<'a> WorkerThread<'a> {
     /// descend from its earlier tasks, nor from those of an earlier thread with its number. Returns
     /// the new generation of the worker's base.
     pub(crate) fn forget_base(self) -> Gen {
+        self.worker.own.base_is_unnamed.set(false);
         // Release, before the new generation: see `enter_base`.
         self.base_scope.store(null_mut(), Ordering::Release);
         self.deque().next_generation()

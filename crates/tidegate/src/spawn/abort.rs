@@ -1,8 +1,9 @@
 //! How a handle aborts its task.
 
 use super::Handle;
-use super::packet::Cell;
+use super::packet::Drive;
 use super::packet::word::{RUNNING, UNSTARTED};
+use std::sync::Arc;
 
 impl<T> Handle<T> {
     /// Aborts the task. A task that has not begun never begins. A running task only stops if it
@@ -52,7 +53,7 @@ impl<T> Handle<T> {
         if phase == UNSTARTED {
             packet.wake();
         }
-        self.stop(packet, phase);
+        self.stop(phase);
     }
 
     /// Makes dropping the handle [abort](Self::abort) the task, even if the caller unwinds, or if a
@@ -77,13 +78,18 @@ impl<T> Handle<T> {
         self
     }
 
+    /// Returns the future, unless the task is none or has been dropped.
+    pub(super) fn future(&self) -> Option<Arc<dyn Drive>> {
+        self.future.as_ref()?.upgrade()
+    }
+
     /// Stops what runs, if the packet was in this phase when its task was aborted.
-    fn stop(&self, packet: &Cell<T>, phase: u32) {
+    fn stop(&self, phase: u32) {
         if phase == RUNNING {
             if let Some(token) = &self.token {
                 token.cancel();
             }
-            if let Some(future) = packet.future() {
+            if let Some(future) = self.future() {
                 future.abort();
             }
         }
@@ -102,7 +108,7 @@ impl<T> Drop for Handle<T> {
         // Now, so that the end of a future wakes no task that awaited the handle.
         packet.abandon();
         if let Some(phase) = aborted {
-            self.stop(&packet, phase);
+            self.stop(phase);
         }
     }
 }

@@ -216,7 +216,7 @@ impl<'a> TaskBuilder<'a> {
     {
         let (pool, origin, suspended, token) = self.prepare(Location::caller());
         let carried = suspended.carried;
-        let packet = if carried.is_nothing() {
+        let (packet, future) = if carried.is_nothing() {
             future::spawn(&pool, None, origin, future)
         } else {
             let class = carried.priority();
@@ -225,7 +225,7 @@ impl<'a> TaskBuilder<'a> {
             future::spawn(&pool, class, origin, polled)
         };
         super::answer_signals();
-        Handle::new(packet, token)
+        Handle::new(packet, Some(future), token)
     }
 
     /// Spawns a closure. If the caller is outside a pool that bounds its queue, and the queue has
@@ -259,7 +259,7 @@ impl<'a> TaskBuilder<'a> {
         if let Some(event) = excess {
             wait::for_event(&event, &packet.pool);
         }
-        Ok(Handle::new(packet, token))
+        Ok(Handle::new(packet, None, token))
     }
 
     /// Returns the task's pool, origin, context and own token. Until the result is dropped, the

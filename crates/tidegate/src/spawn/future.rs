@@ -14,28 +14,29 @@ use tidegate_policy::tunables::JOINER_POLLS;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
-/// Spawns a future. The pool is held until the future has completed or is dropped. `class` is
+/// Spawns a future, and returns its packet and the future itself. The pool is held until the future has completed or is dropped. `class` is
 /// `None` for the class of the pool.
 pub(super) fn spawn<F>(
     pool: &Arc<PoolInner>,
     class: Option<Priority>,
     origin: Origin,
     future: F,
-) -> Cell<F::Output>
+) -> (Cell<F::Output>, Weak<dyn Drive>)
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     pool.hold();
-    let task = Arc::new_cyclic(|task: &Weak<FutureTask<F>>| FutureTask {
+    let task = Arc::new(FutureTask {
         phase: Mutex::new(Phase::Queued(Box::pin(future))),
-        packet: packet::of_future(pool.clone(), origin, task.clone()),
+        packet: packet::of_future(pool.clone(), origin),
         class: class.unwrap_or(pool.options.priority),
         raised: Mutex::default(),
         pool: pool.clone(),
     });
     let packet = task.packet.clone();
+    let future = Arc::downgrade(&task);
     task.push();
-    packet
+    (packet, future)
 }
 
 /// A spawned future. Its wakers share it with the task that polls it, if there is one.

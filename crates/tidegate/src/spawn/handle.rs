@@ -1,12 +1,12 @@
 //! The handle of a task.
 
-use super::packet::{Cell, Queueing, Registered, Waiter, run_as_task};
+use super::packet::{Cell, Drive, Queueing, Registered, Waiter, run_as_task};
 use crate::cancel::Cancelled;
 use crate::cancel::token::CancelToken;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -45,14 +45,21 @@ pub struct Handle<T> {
     pub(super) aborts: bool,
     /// The token of the task, if it has one of its own.
     pub(super) token: Option<CancelToken>,
+    /// The future, if the task is one.
+    pub(super) future: Option<Weak<dyn Drive>>,
 }
 
 impl<T: Send + 'static> Handle<T> {
-    pub(super) fn new(packet: Cell<T>, token: Option<CancelToken>) -> Self {
+    pub(super) fn new(
+        packet: Cell<T>,
+        future: Option<Weak<dyn Drive>>,
+        token: Option<CancelToken>,
+    ) -> Self {
         Self {
             packet: Some(packet),
             aborts: false,
             token,
+            future,
         }
     }
 
@@ -107,7 +114,7 @@ impl<T: Send + 'static> Handle<T> {
     pub fn join_result(mut self) -> thread::Result<T> {
         let suspended = carry::carry();
         let class = self.pool().sources.classes.other(suspended.carried.class());
-        if class.is_some() || self.packet().is_future() {
+        if class.is_some() || self.future.is_some() {
             self.raise(class);
         }
         self.begin();
@@ -136,7 +143,7 @@ impl<T: Send + 'static> Handle<T> {
                     "the task of this handle waits in a frame below the one that joins it"
                 ),
             }
-            let future = self.packet().future();
+            let future = self.future();
             if let Some(future) = future.filter(|future| future.is_queued()) {
                 enter::run_here(self.pool(), || future.poll_queued());
             }
@@ -149,7 +156,7 @@ impl<T: Send + 'static> Handle<T> {
     /// Whether the caller gives up its slot while it waits, as in `blocking`. A future may depend
     /// on any task, so another thread must run the tasks that the caller would run afterwards.
     fn joiner_blocks(&self) -> bool {
-        let worker = WorkerThread::get().filter(|_| self.packet().is_future());
+        let worker = WorkerThread::get().filter(|_| self.future.is_some());
         worker.is_some_and(|worker| worker.pool().replaces_threads())
     }
 
@@ -190,7 +197,7 @@ impl<T: Send + 'static> Handle<T> {
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
                 let class = self.pool().sources.classes.other(carry::class());
                 let may_lift = class.is_some() || self.pool().sources.classes.len() > 0;
-                if self.packet().is_future() {
+                if self.future.is_some() {
                     self.raise(class);
                 } else if may_lift && matches!(registered, Registered::Unstarted) {
                     self.queue(class);
@@ -291,7 +298,7 @@ impl<T: Send + 'static> Handle<T> {
     #[cold]
     fn raise(&self, class: Option<Priority>) {
         let above = self.pool().sources.classes.above(class);
-        match (self.packet().future(), above) {
+        match (self.future(), above) {
             (Some(future), _) => future.raise(class.unwrap_or(self.pool().options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}
@@ -310,7 +317,7 @@ impl<T: Send + 'static> Future for Handle<T> {
                 Poll::Pending
             }
             Registered::Running(_) => {
-                if self.packet().is_future() {
+                if self.future.is_some() {
                     self.raise(self.pool().sources.classes.other(carry::class()));
                 }
                 Poll::Pending

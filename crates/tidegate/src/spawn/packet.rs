@@ -2,7 +2,7 @@
 
 use crate::cancel::Cancelled;
 use std::mem;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::task::Waker;
 use tidegate_core::Origin;
 use tidegate_core::door::{
@@ -71,49 +71,78 @@ pub(super) trait Drive: Send + Sync {
     fn abort(self: Arc<Self>);
 }
 
-/// The closure of a packet. The thread that takes the packet out of the state `Unstarted` or
-/// `Aborted` uses it, once.
-pub(super) trait Body<T>: Send {
-    fn call(&mut self) -> T;
-    fn discard(&mut self);
+/// What a packet contains. The closure and the result share their place, so that most packets fit
+/// into 120 bytes, header and count included: docs/futures.md has the reason.
+pub(super) enum Body<T, F> {
+    Closure(F),
+    /// The closure has begun or was dropped, or the task is a future.
+    Nothing,
+    Result(Result<T, Payload>),
 }
 
-impl<T, F: FnOnce() -> T + Send> Body<T> for Option<F> {
+#[cfg(all(target_os = "linux", target_pointer_width = "64", not(loom)))]
+const _: () = assert!(size_of::<Packet<Body<u64, [usize; 4]>>>() <= 120 - 16);
+
+/// A body, whatever its closure.
+pub(super) trait AnyBody: Send {
+    type Output;
+    fn call(&mut self) -> Self::Output;
+    fn put(&mut self, result: Result<Self::Output, Payload>);
+    fn take(&mut self) -> Option<Result<Self::Output, Payload>>;
+    fn clear(&mut self);
+}
+
+impl<T: Send, F: FnOnce() -> T + Send> AnyBody for Body<T, F> {
+    type Output = T;
+
     #[inline]
     fn call(&mut self) -> T {
-        self.take().expect("called once")()
+        match mem::replace(self, Self::Nothing) {
+            Self::Closure(closure) => closure(),
+            _ => unreachable!("a closure is called once"),
+        }
     }
 
-    fn discard(&mut self) {
-        *self = None;
+    #[inline]
+    fn put(&mut self, result: Result<T, Payload>) {
+        // There is nothing to drop: the closure was taken out.
+        mem::forget(mem::replace(self, Self::Result(result)));
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Result<T, Payload>> {
+        match mem::replace(self, Self::Nothing) {
+            Self::Result(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    fn clear(&mut self) {
+        *self = Self::Nothing;
     }
 }
 
 /// A packet as its handle sees it, whatever the closure.
-pub(super) type Cell<T> = Shared<Packet<T, dyn Body<T>>>;
+pub(super) type Cell<T> = Shared<Packet<dyn AnyBody<Output = T>>>;
 
-/// The closure is in a field of its own, so that a packet takes one allocation.
-pub(super) struct Packet<T, B: ?Sized> {
+pub(super) struct Packet<B: ?Sized> {
     word: AtomicU32,
     /// The serial number of the thread that runs the task, or [`NOBODY`]. A number from
     /// `with_number` could pass to another thread before the task ends, if the task runs while
     /// thread-local values are being destroyed.
     by: AtomicU64,
-    /// What the handle leaves while it waits.
-    wait: Mutex<Wait>,
-    result: Owned<Option<Result<T, Payload>>>,
+    /// What the handle leaves while it waits. Most packets have none, so they stay small.
+    wait: Mutex<Option<Box<Wait>>>,
     /// Held until the closure or the future has ended.
     pub(super) pool: Arc<PoolInner>,
-    /// The future, if this is the packet of a future.
-    future: Option<Weak<dyn Drive>>,
     origin: Origin,
     queued: Queueing,
     body: Owned<B>,
 }
 
 /// A value that belongs to one thread at a time. The body belongs to the thread that has taken the
-/// phase out of `UNSTARTED` or `ABORTED`. The result belongs to the thread that ends the task; once
-/// the task has ended, to the handle, unless that was dropped before.
+/// phase out of `UNSTARTED` or `ABORTED`, or that ends the future; once the task has ended, to the
+/// handle, unless that was dropped before.
 struct Owned<V: ?Sized>(UnsafeCell<V>);
 
 // SAFETY: only the thread to which the value belongs uses it.
@@ -155,40 +184,28 @@ where
     pool.hold();
     let (packet, task) = Shared::with_entry(Packet {
         queued,
-        ..Packet::new(pool, UNSTARTED, None, origin, Some(closure))
+        ..Packet::new(pool, UNSTARTED, origin, Body::Closure(closure))
     });
     // SAFETY: 1. a cast to a trait object.
     (unsafe { packet.unsized_by(|packet| packet as _) }, task)
 }
 
 /// Creates the packet of a future, which calls [`finish`](Packet::finish) itself.
-pub(super) fn of_future<T: Send + 'static>(
-    pool: Arc<PoolInner>,
-    origin: Origin,
-    future: Weak<dyn Drive>,
-) -> Cell<T> {
-    let nothing = None::<fn() -> T>;
-    let packet = Shared::new(Packet::new(pool, RUNNING, Some(future), origin, nothing));
+pub(super) fn of_future<T: Send + 'static>(pool: Arc<PoolInner>, origin: Origin) -> Cell<T> {
+    let nothing = Body::<T, fn() -> T>::Nothing;
+    let packet = Shared::new(Packet::new(pool, RUNNING, origin, nothing));
     // SAFETY: 1. a cast to a trait object.
     unsafe { packet.unsized_by(|packet| packet as _) }
 }
 
-impl<T, B> Packet<T, B> {
+impl<B> Packet<B> {
     #[inline]
-    fn new(
-        pool: Arc<PoolInner>,
-        phase: u32,
-        future: Option<Weak<dyn Drive>>,
-        origin: Origin,
-        body: B,
-    ) -> Self {
+    fn new(pool: Arc<PoolInner>, phase: u32, origin: Origin, body: B) -> Self {
         Self {
             word: AtomicU32::new(phase),
             by: AtomicU64::new(NOBODY),
             wait: Mutex::default(),
-            result: Owned(UnsafeCell::new(None)),
             pool,
-            future,
             origin,
             queued: Queueing::default(),
             body: Owned(UnsafeCell::new(body)),
@@ -196,7 +213,7 @@ impl<T, B> Packet<T, B> {
     }
 }
 
-impl<T, F> RunShared for Packet<T, Option<F>>
+impl<T, F> RunShared for Packet<Body<T, F>>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -208,8 +225,8 @@ where
 
 /// Runs the closure in a packet as a task that was queued like this.
 #[inline]
-pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
-    packet: &Packet<T, B>,
+pub(super) fn run_as_task<B: AnyBody + ?Sized>(
+    packet: &Packet<B>,
     queued: Queueing,
     current: WorkerThread<'_>,
 ) {
@@ -226,7 +243,7 @@ pub(super) fn run_as_task<T, B: Body<T> + ?Sized>(
     }
 }
 
-impl<T, B: Body<T> + ?Sized> Packet<T, B> {
+impl<B: AnyBody + ?Sized> Packet<B> {
     pub(super) fn is_unstarted(&self) -> bool {
         // Relaxed: `claim` decides, or the lock of `wait` orders this.
         phase(self.word.load(Ordering::Relaxed)) == UNSTARTED
@@ -238,20 +255,12 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         phase(self.word.load(Ordering::Acquire)) >= FINISHED
     }
 
-    pub(super) fn is_future(&self) -> bool {
-        self.future.is_some()
-    }
-
-    /// Returns the future, unless it has been dropped.
-    pub(super) fn future(&self) -> Option<Arc<dyn Drive>> {
-        self.future.as_ref()?.upgrade()
-    }
-
     /// Notifies the thread in `join`, if any, that the future can be polled.
     pub(super) fn wake_driver(&self) {
         let driver = {
             let mut wait = self.wait.lock();
-            wait.waiter.take_if(|w| matches!(w, Waiter::Driver(_)))
+            let waiter = wait.as_mut().map(|wait| &mut wait.waiter);
+            waiter.and_then(|waiter| waiter.take_if(|w| matches!(w, Waiter::Driver(_))))
         };
         if let Some(Waiter::Driver(event)) = driver {
             // The caller is in the middle of a task, so it keeps its slot.
@@ -300,7 +309,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         self.set_polled_by(Some(serial::of_this_thread()));
         let raised = match before & WAITED {
             0 => None,
-            _ => self.wait.lock().raised,
+            _ => self.wait.lock().as_ref().and_then(|wait| wait.raised),
         };
         let ended = {
             let _span = self.span();
@@ -320,7 +329,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         // The destructors are user code, which must not unwind out of a detached task.
         let discard_body = || {
             // SAFETY: this thread has taken the packet out of `ABORTED`.
-            self.body.0.with_mut(|body| unsafe { &mut *body }.discard());
+            self.body.0.with_mut(|body| unsafe { &mut *body }.clear());
         };
         if let Err(payload) = unwind::catch(discard_body) {
             self.report(payload, UnhandledPanic::Task);
@@ -330,23 +339,23 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
 
     /// Stores the result and notifies the waiter. If the handle was dropped, drops the result. The
     /// thread that ends the task calls this once.
-    pub(super) fn finish(&self, result: Result<T, Payload>) {
+    pub(super) fn finish(&self, result: Result<B::Output, Payload>) {
         // Acquire pairs with `abandon`: what came before the drop of the handle comes before the
         // drop of the result. Nobody looks at the phase any more.
         if self.word.load(Ordering::Acquire) & DROPPED != 0 {
             return self.drop_result(Some(result));
         }
-        // SAFETY: the result belongs to this thread, which ends the task.
-        self.result
+        // SAFETY: the body belongs to this thread, which ends the task.
+        self.body
             .0
-            .with_mut(|place| unsafe { *place = Some(result) });
+            .with_mut(|body| unsafe { &mut *body }.put(result));
         // Release pairs with the Acquire of the handle, which takes the result; Acquire as above.
         let before = self.word.fetch_add(FINISHED - RUNNING, Ordering::AcqRel);
         if before & DROPPED != 0 {
             // SAFETY: the handle was dropped before the task had ended.
             self.drop_result(unsafe { self.take_result() });
         } else if before & WAITED != 0 {
-            let waiter = self.wait.lock().waiter.take();
+            let waiter = self.take_waiter();
             waiter
                 .into_iter()
                 .for_each(|waiter| waiter.notify(&self.pool));
@@ -354,7 +363,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     }
 
     /// Drops the result, and reports its panic, because no handle will resume it.
-    fn drop_result(&self, result: Option<Result<T, Payload>>) {
+    fn drop_result(&self, result: Option<Result<B::Output, Payload>>) {
         let dropped = unwind::catch(|| result.map_or(Ok(()), |result| result.map(drop)));
         if let Ok(Err(payload)) | Err(payload) = dropped {
             self.report_unless_unwanted(payload);
@@ -362,12 +371,10 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     }
 
     /// # Safety
-    /// The result belongs to the caller.
-    unsafe fn take_result(&self) -> Option<Result<T, Payload>> {
+    /// The body belongs to the caller.
+    unsafe fn take_result(&self) -> Option<Result<B::Output, Payload>> {
         // SAFETY: guaranteed by the caller.
-        self.result
-            .0
-            .with_mut(|place| unsafe { &mut *place }.take())
+        self.body.0.with_mut(|body| unsafe { &mut *body }.take())
     }
 
     /// Records the task, if the pool records a trace, until the result is dropped.
@@ -402,7 +409,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     }
 
     /// Takes the result for the handle. Returns `None` if the task has not finished.
-    pub(super) fn take(&self) -> Option<Result<T, Payload>> {
+    pub(super) fn take(&self) -> Option<Result<B::Output, Payload>> {
         // Acquire pairs with `finish`: the caller sees what the task did.
         match phase(self.word.load(Ordering::Acquire)) {
             FINISHED => {
@@ -427,6 +434,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         self.pool.check_process();
         let (unneeded, registered) = {
             let mut wait = self.wait.lock();
+            let wait = wait.get_or_insert_default();
             let before = wait.waiter.replace(waiter);
             match self.set_waited() {
                 UNSTARTED => (before, Registered::Unstarted),
@@ -464,10 +472,13 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// Wakes the task that has polled the handle, if any. An event would be one that `join_timeout`
     /// has left.
     pub(super) fn wake(&self) {
-        let waiter = self.wait.lock().waiter.take();
-        if let Some(Waiter::Waker(waker)) = waiter {
+        if let Some(Waiter::Waker(waker)) = self.take_waiter() {
             call_waker(&self.pool, || waker.wake());
         }
+    }
+
+    fn take_waiter(&self) -> Option<Waiter> {
+        self.wait.lock().as_mut()?.waiter.take()
     }
 
     /// Called once, when the handle is dropped. Drops the waiter, and the result if the task has
@@ -476,8 +487,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         // AcqRel pairs with `finish`, in both directions.
         let before = self.word.fetch_add(DROPPED, Ordering::AcqRel);
         if before & WAITED != 0 {
-            let waiter = self.wait.lock().waiter.take();
-            discard(waiter, &self.pool);
+            discard(self.take_waiter(), &self.pool);
         }
         if phase(before) == FINISHED {
             // SAFETY: the task had ended before the handle was dropped.
@@ -488,6 +498,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
     /// Gives the closure the class of its waiter, unless a thread has begun it.
     pub(super) fn raise(&self, class: Priority) {
         let mut wait = self.wait.lock();
+        let wait = wait.get_or_insert_default();
         wait.raised = wait.raised.max(Some(class));
         self.set_waited();
     }
@@ -501,6 +512,7 @@ impl<T, B: Body<T> + ?Sized> Packet<T, B> {
         if !self.is_unstarted() {
             return None;
         }
+        let wait = wait.get_or_insert_default();
         let effective = class.unwrap_or(self.pool.options.priority) as u8 + 1;
         if wait.queued_at >= effective {
             return None;

@@ -1,6 +1,6 @@
 //! `Handle::abort`, `Handle::abort_on_drop` and `TaskBuilder::token`.
 
-use crate::support::aborts::{Bomb, reporting_pool, running};
+use crate::support::aborts::{Bomb, reporting_pool, running, running_then};
 use crate::support::book::Book;
 use crate::support::futures::{Signal, yields};
 use crate::support::{Gate, bare_pool, built, until, watched};
@@ -161,17 +161,10 @@ mod running {
     fn detached_token_stays() {
         watched(|| {
             let (pool, parent) = (bare_pool(1), CancelToken::new());
-            let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-            let (begins, goes) = (begun.clone(), go.clone());
             let (ended, has_ended) = channel();
-            drop(pool.install(|| {
-                tidegate::task().token(&parent).spawn(move || {
-                    begins.open();
-                    goes.wait();
-                    ended.send(check_cancelled()).unwrap();
-                })
-            }));
-            begun.wait();
+            let end = move || ended.send(check_cancelled()).unwrap();
+            let (handle, go) = running_then(pool.task().token(&parent), end);
+            drop(handle);
             go.open();
             assert_eq!(has_ended.recv(), Ok(Ok(())));
         });
@@ -195,14 +188,8 @@ mod running {
     fn later_panic_is_reported() {
         watched(|| {
             let (pool, reported) = reporting_pool();
-            let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-            let (begins, goes) = (begun.clone(), go.clone());
-            let handle = pool.spawn(move || {
-                begins.open();
-                goes.wait();
-                resume_unwind(Box::new(3_usize));
-            });
-            begun.wait();
+            let panics = || resume_unwind(Box::new(3_usize));
+            let (handle, go) = running_then(pool.task(), panics);
             drop(handle.abort_on_drop());
             go.open();
             drop(pool);

@@ -4,19 +4,29 @@ use super::book::{Book, Tracked};
 use super::{Gate, built};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
-use tidegate::{Handle, Pool};
+use tidegate::{Handle, Pool, TaskBuilder};
 
 /// Spawns a task that owns a value and returns another. Returns when the task has begun; it ends
 /// when the gate opens.
 pub fn running(pool: &Pool, book: &Book) -> (Handle<Tracked>, Arc<Gate>) {
-    let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-    let (begins, goes) = (begun.clone(), go.clone());
     let (captured, book) = (book.value(), book.clone());
-    let handle = pool.spawn(move || {
-        begins.open();
-        goes.wait();
+    running_then(pool.task(), move || {
         drop(captured);
         book.value()
+    })
+}
+
+/// Spawns a task. Returns when it has begun; it calls `end` when the gate opens.
+pub fn running_then<T: Send + 'static>(
+    task: TaskBuilder<'_>,
+    end: impl FnOnce() -> T + Send + 'static,
+) -> (Handle<T>, Arc<Gate>) {
+    let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let (begins, goes) = (begun.clone(), go.clone());
+    let handle = task.spawn(move || {
+        begins.open();
+        goes.wait();
+        end()
     });
     begun.wait();
     (handle, go)

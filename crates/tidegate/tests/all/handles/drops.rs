@@ -1,7 +1,7 @@
 //! Every closure and every result is dropped once, no matter which thread runs the closure, and
 //! even if none does.
 
-use crate::support::aborts::{Bomb, reporting_pool, running};
+use crate::support::aborts::{Bomb, reporting_pool, running, running_then};
 use crate::support::book::{Book, Tracked};
 use crate::support::{AMOUNTS, Gate, bare_pool, built, pool, until, watched};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -208,14 +208,7 @@ fn ended_task_drops_everything_once() {
 fn unwanted_result_drop_panic_is_reported() {
     watched(|| {
         let (pool, reported) = reporting_pool();
-        let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-        let (begins, goes) = (begun.clone(), go.clone());
-        let handle = pool.spawn(move || {
-            begins.open();
-            goes.wait();
-            Bomb(17)
-        });
-        begun.wait();
+        let (handle, go) = running_then(pool.task(), || Bomb(17));
         drop(handle);
         go.open();
         drop(pool);

@@ -106,21 +106,25 @@ fn inside_broadcasts_meet_at_barriers() {
     });
 }
 
-#[test]
-fn broadcast_reaches_threads_in_joins() {
-    watched(|| {
+/// Calls `f` in a second half. The other thread of the pool waits for it, or will wait soon.
+fn in_stolen_halves(f: fn(&Pool, &Barrier)) {
+    watched(move || {
         let pool = bare_pool(2);
         for _ in 0..200 {
             let (stolen, meeting) = (Gate::new(), Barrier::new(2));
-            pool.join(
-                || stolen.wait(),
-                || {
-                    stolen.open();
-                    // The other thread waits for this half, or will wait soon.
-                    pool.broadcast(|_| meeting.wait());
-                },
-            );
+            let second = || {
+                stolen.open();
+                f(&pool, &meeting);
+            };
+            pool.join(|| stolen.wait(), second);
         }
+    });
+}
+
+#[test]
+fn broadcast_reaches_threads_in_joins() {
+    in_stolen_halves(|pool, meeting| {
+        pool.broadcast(|_| meeting.wait());
     });
 }
 
@@ -134,20 +138,9 @@ fn interdependent_halves_run_concurrently() {
                 let builder = Pool::builder().workers(2).share(SharePolicy::Off);
                 let pool = built(builder.steal(amount).wait(wait));
                 for _ in 0..200 {
-                    let came = Tally::new();
-                    let meet = || {
-                        came.come();
-                        came.wait_for(2);
-                    };
-                    pool.join(meet, meet);
-                    pool.install(|| {
-                        let came = Tally::new();
-                        let meet = || {
-                            came.come();
-                            came.wait_for(2);
-                        };
-                        tidegate::join(meet, meet);
-                    });
+                    let both = [Barrier::new(2), Barrier::new(2)];
+                    pool.join(|| both[0].wait(), || both[0].wait());
+                    pool.install(|| tidegate::join(|| both[1].wait(), || both[1].wait()));
                 }
             }
         }
@@ -174,20 +167,9 @@ fn spinning_halves_run_concurrently() {
 
 #[test]
 fn waiting_worker_joins_awaited_work() {
-    watched(|| {
-        let pool = bare_pool(2);
-        for _ in 0..200 {
-            let (stolen, meeting) = (Gate::new(), Barrier::new(2));
-            // The second half forks again after the first half has ended, so only the waiter can
-            // run one of the two inner halves.
-            pool.join(
-                || stolen.wait(),
-                || {
-                    stolen.open();
-                    tidegate::join(|| meeting.wait(), || meeting.wait());
-                },
-            );
-        }
+    // Only the waiter can run one of the two inner halves.
+    in_stolen_halves(|_, meeting| {
+        tidegate::join(|| meeting.wait(), || meeting.wait());
     });
 }
 
