@@ -6,6 +6,7 @@ use super::items::private::Piece;
 use super::{BLOCK_TIME, Pace};
 use std::cmp::Ordering;
 use std::iter::{self, Sum};
+use std::marker::PhantomData;
 use tidegate_core::door::{self, Carried, WorkerThread, carry};
 use tidegate_policy::tunables::{FOLD_REDUCE_BLOCKS, MAP_REDUCE_BLOCKS};
 use tidegate_sync::clock;
@@ -13,7 +14,8 @@ use tidegate_sync::clock;
 /// Maps each item to a value and reduces the values to one. Returns `None` if there are no items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
-/// uses the pool of the calling task, or the global pool outside of any pool.
+/// uses the pool of the calling task, or the global pool outside of any pool. It wakes no worker
+/// for a reduction that the caller is likely to finish within a few microseconds.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
 /// cut into blocks of equal length, the last of which may be shorter: up to 131,072 items into at
@@ -78,7 +80,8 @@ pub(crate) fn map_blocks(items: usize) -> usize {
 /// there are no items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
-/// uses the pool of the calling task, or the global pool outside of any pool.
+/// uses the pool of the calling task, or the global pool outside of any pool. It wakes no worker
+/// for a reduction that the caller is likely to finish within a few microseconds.
 ///
 /// The items are cut into at most 32 blocks of equal length, the last of which may be shorter. Each
 /// block has its own accumulator, which `init` creates and to which `fold` adds the items from left
@@ -217,39 +220,43 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     }
     let suspended = carry::carry_unless_visible();
     let length = items.length().div_ceil(blocks);
-    let mut blocks = Blocks {
-        count: items.length().div_ceil(length),
-        items,
-        first: None,
-    };
+    let mut blocks = Blocks::new(items.length().div_ceil(length), items);
     let tree = Tree {
         length,
         block,
         reduce,
         pace: Pace::new(),
         carried: &suspended.carried,
+        types: PhantomData,
     };
     if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, blocks));
     }
     door::check_allowed(caller);
+    // Most reductions finish before a sleeping worker would have woken. So the caller reduces the
+    // first subtree of one block, of two, and so on, until the rest is likely to be short, or the
+    // next subtree is not.
     let begin = clock::now();
-    let (first, items) = blocks.items.cut(length);
-    blocks.first = Some(tree.carried.run(|| block(first)));
-    blocks.items = items;
-    let took = clock::now().saturating_sub(begin);
-    // Most reductions finish before a sleeping worker would have woken.
-    if took.saturating_mul(blocks.count as u64) < BLOCK_TIME {
-        return Some(tree.serial(None, blocks));
+    blocks = tree.lead(blocks, 1);
+    for (led, next) in blocks.leads() {
+        let took = clock::now().saturating_sub(begin);
+        let is_short = |blocks: usize| took * blocks as u64 / (led as u64) < BLOCK_TIME;
+        if is_short(blocks.count - led) {
+            break;
+        }
+        if !is_short(next) {
+            let run = move |current: WorkerThread<'_>| tree.parallel(current, blocks);
+            return Some(door::outside(caller, run));
+        }
+        blocks = tree.lead(blocks, next);
     }
-    let run = move |current: WorkerThread<'_>| tree.parallel(current, blocks);
-    Some(door::outside(caller, run))
+    Some(tree.serial(None, blocks))
 }
 
 /// How many blocks are reduced between two polls.
 const RUN: usize = 16;
 
-struct Tree<'a, B, R> {
+struct Tree<'a, P, T, B, R> {
     /// The number of items in a block; the last block may have fewer.
     length: usize,
     /// Returns the value of a block.
@@ -259,6 +266,7 @@ struct Tree<'a, B, R> {
     pace: Pace,
     /// The context in which `block` and `reduce` are called.
     carried: &'a Carried,
+    types: PhantomData<fn(P) -> T>,
 }
 
 /// Consecutive blocks of a reduction.
@@ -266,36 +274,71 @@ struct Blocks<P, T> {
     count: usize,
     /// The items of the blocks that have no value yet.
     items: P,
-    /// The value of the first block, if it has been computed.
-    first: Option<T>,
+    /// How many of the first blocks have been reduced, and their value. They are a subtree.
+    lead: Option<(usize, T)>,
 }
 
 impl<P: Piece, T> Blocks<P, T> {
+    fn new(count: usize, items: P) -> Self {
+        let lead = None;
+        Self { count, items, lead }
+    }
+
+    /// Returns the numbers of blocks in the first subtrees, from the smallest on, each after the
+    /// number before it.
+    fn leads(&self) -> impl Iterator<Item = (usize, usize)> + use<P, T> {
+        let count = self.count;
+        let sizes = (0..=count.ilog2()).rev().map(move |level| count >> level);
+        sizes.clone().zip(sizes.skip(1))
+    }
+
+    fn led(&self) -> usize {
+        self.lead.as_ref().map_or(0, |(led, _)| *led)
+    }
+
     fn halve(self, length: usize) -> (Self, Self) {
         let near = self.count / 2;
-        let left = near - usize::from(self.first.is_some());
+        let left = near - self.led();
         let (items, rest) = self.items.cut(left * length);
-        let far = Self {
-            count: self.count - near,
-            items: rest,
-            first: None,
-        };
+        let far = Self::new(self.count - near, rest);
+        let lead = self.lead;
         let near = Self {
-            count: near,
-            items,
-            first: self.first,
+            lead,
+            ..Self::new(near, items)
         };
         (near, far)
     }
 }
 
-impl<B, R> Tree<'_, B, R> {
+impl<P, T, B, R> Tree<'_, P, T, B, R>
+where
+    P: Piece,
+    T: Send,
+    B: Fn(P) -> T + Sync,
+    R: Fn(T, T) -> T + Sync,
+{
+    /// Reduces the first subtree of `to` blocks, without a fork.
+    fn lead(&self, blocks: Blocks<P, T>, to: usize) -> Blocks<P, T> {
+        let count = to - blocks.led();
+        let at = (count * self.length).min(blocks.items.length());
+        let (items, rest) = blocks.items.cut(at);
+        let next = self.serial(None, Blocks::new(count, items));
+        let value = match blocks.lead {
+            Some((_, first)) => self.carried.run(|| (self.reduce)(first, next)),
+            None => next,
+        };
+        let lead = Some((to, value));
+        Blocks {
+            lead,
+            ..Blocks::new(blocks.count, rest)
+        }
+    }
+
     /// Reduces the blocks. A worker reduces as many as take about [`BLOCK_TIME`] without a fork.
-    fn parallel<P: Piece, T: Send>(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T
-    where
-        B: Fn(P) -> T + Sync,
-        R: Fn(T, T) -> T + Sync,
-    {
+    fn parallel(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T {
+        if blocks.led() == blocks.count {
+            return blocks.lead.expect("all blocks were reduced").1;
+        }
         let count = blocks.count;
         if count > self.pace.block() {
             return self.fork(current, blocks);
@@ -306,11 +349,7 @@ impl<B, R> Tree<'_, B, R> {
         value
     }
 
-    fn fork<P: Piece, T: Send>(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T
-    where
-        B: Fn(P) -> T + Sync,
-        R: Fn(T, T) -> T + Sync,
-    {
+    fn fork(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T {
         let (left, right) = blocks.halve(self.length);
         let (left, right) = current.join_running(
             || self.parallel(current, left),
@@ -320,20 +359,11 @@ impl<B, R> Tree<'_, B, R> {
     }
 
     /// Reduces the blocks without a fork until a thief requests work.
-    fn serial<P: Piece, T: Send>(
-        &self,
-        current: Option<WorkerThread<'_>>,
-        blocks: Blocks<P, T>,
-    ) -> T
-    where
-        B: Fn(P) -> T + Sync,
-        R: Fn(T, T) -> T + Sync,
-    {
-        if blocks.count == 1 {
-            let value = || self.carried.run(|| (self.block)(blocks.items));
-            return blocks.first.unwrap_or_else(value);
+    fn serial(&self, current: Option<WorkerThread<'_>>, blocks: Blocks<P, T>) -> T {
+        if blocks.led() == blocks.count {
+            return blocks.lead.expect("all blocks were reduced").1;
         }
-        if blocks.count <= RUN && blocks.first.is_none() {
+        if blocks.count <= RUN && blocks.lead.is_none() {
             return self.carried.run(|| self.run(blocks.count, blocks.items));
         }
         let (left, right) = blocks.halve(self.length);
@@ -346,11 +376,7 @@ impl<B, R> Tree<'_, B, R> {
     }
 
     /// Reduces `count` blocks in the current context.
-    fn run<P: Piece, T>(&self, count: usize, items: P) -> T
-    where
-        B: Fn(P) -> T,
-        R: Fn(T, T) -> T,
-    {
+    fn run(&self, count: usize, items: P) -> T {
         if count == 1 {
             return (self.block)(items);
         }

@@ -3,6 +3,7 @@
 use crate::support::{AMOUNTS, Gate, bare_pool, built, fib, pool, watched};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 use tidegate::Pool;
 use tidegate::policy::Choose;
 
@@ -250,6 +251,15 @@ fn reduction_has_the_documented_shape() {
                 let result = tidegate::map_reduce(0..length, |i| i, combine);
                 assert_eq!(result, expected);
             });
+        }
+        // A caller outside leaves the rest to the pool before or after the late item.
+        for late in [0, 1, 2, 5, 11, 30, 60, 120, 250, 499] {
+            let map = |i| {
+                std::thread::sleep(Duration::from_micros(20 * u64::from(i == late)));
+                i
+            };
+            let result = tidegate::map_reduce(0..500, map, combine);
+            assert_eq!(result, Some(documented(500)));
         }
     });
 }
