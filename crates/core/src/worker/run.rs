@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::Ordering;
 
-/// Gives the base of the stack a new identity for this task: a scope and a generation. Waiting
+/// Gives the base of the stack an identity for this task: a scope and a generation. Waiting
 /// workers use it to check whether they may rob the task's descendants.
 #[inline]
 pub(super) fn enter_base(worker: WorkerThread<'_>, task: &Task) {
@@ -20,7 +20,8 @@ pub(super) fn enter_base(worker: WorkerThread<'_>, task: &Task) {
     // nothing may be robbed here.
     let scope = task.scope().filter(|_| alone);
     let scope = scope.map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
-    // No waiter knows the identity of an unnamed base, so the next task may have it, too.
+    // No latch names an unnamed base as its own half's, so the next unnamed base may keep the
+    // generation.
     let is_unnamed = scope.is_null() && task.half().is_none();
     // Relaxed: only this thread writes it.
     let same = !scope.is_null() && worker.base_scope.load(Ordering::Relaxed) == scope;

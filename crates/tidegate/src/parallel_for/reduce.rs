@@ -14,8 +14,8 @@ use tidegate_sync::clock;
 /// Maps each item to a value and reduces the values to one. Returns `None` if there are no items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
-/// uses the pool of the calling task, or the global pool outside of any pool. It wakes no worker
-/// for a reduction that the caller is likely to finish within a few microseconds.
+/// uses the pool of the calling task. Outside of any pool it uses the global pool, unless the caller
+/// alone finishes within some 10 us.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
 /// cut into blocks of equal length, the last of which may be shorter: up to 131,072 items into at
@@ -80,8 +80,8 @@ pub(crate) fn map_blocks(items: usize) -> usize {
 /// there are no items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
-/// uses the pool of the calling task, or the global pool outside of any pool. It wakes no worker
-/// for a reduction that the caller is likely to finish within a few microseconds.
+/// uses the pool of the calling task. Outside of any pool it uses the global pool, unless the caller
+/// alone finishes within some 10 us.
 ///
 /// The items are cut into at most 32 blocks of equal length, the last of which may be shorter. Each
 /// block has its own accumulator, which `init` creates and to which `fold` adds the items from left
@@ -221,7 +221,10 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     let suspended = carry::carry_unless_visible();
     let length = items.length().div_ceil(blocks);
     let mut blocks = Blocks::new(items.length().div_ceil(length), items);
-    let tree = Tree {
+    let mut tree = Tree {
+        caller,
+        late_at: u64::MAX,
+        eighth: blocks.count.div_ceil(8),
         length,
         block,
         reduce,
@@ -237,10 +240,12 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     // first subtree of one block, of two, and so on, until the rest is likely to be short, or the
     // next subtree is not.
     let begin = clock::now();
+    tree.late_at = begin.saturating_add(2 * BLOCK_TIME);
     blocks = tree.lead(blocks, 1);
     for (led, next) in blocks.leads() {
         let took = clock::now().saturating_sub(begin);
-        let is_short = |blocks: usize| took * blocks as u64 / (led as u64) < BLOCK_TIME;
+        let all = |blocks: usize| took.saturating_mul(blocks as u64) / led as u64;
+        let is_short = |blocks| all(blocks) < BLOCK_TIME;
         if is_short(blocks.count - led) {
             break;
         }
@@ -253,10 +258,16 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     Some(tree.serial(None, blocks))
 }
 
-/// How many blocks are reduced between two polls.
+/// How many blocks are reduced between two polls, at most.
 const RUN: usize = 16;
 
 struct Tree<'a, P, T, B, R> {
+    /// The function that the user called.
+    caller: &'static str,
+    /// When a caller outside leaves the rest to the pool.
+    late_at: u64,
+    /// A caller outside looks at the clock after each eighth of the blocks.
+    eighth: usize,
     /// The number of items in a block; the last block may have fewer.
     length: usize,
     /// Returns the value of a block.
@@ -339,10 +350,10 @@ where
         if blocks.led() == blocks.count {
             return blocks.lead.expect("all blocks were reduced").1;
         }
-        let count = blocks.count;
-        if count > self.pace.block() {
+        if blocks.count > self.pace.block() {
             return self.fork(current, blocks);
         }
+        let count = blocks.count - blocks.led();
         let begin = clock::now();
         let value = self.serial(Some(current), blocks);
         self.pace.adapt(count, begin, clock::now());
@@ -363,13 +374,17 @@ where
         if blocks.led() == blocks.count {
             return blocks.lead.expect("all blocks were reduced").1;
         }
-        if blocks.count <= RUN && blocks.lead.is_none() {
+        if blocks.count <= self.eighth.min(RUN) && blocks.lead.is_none() {
             return self.carried.run(|| self.run(blocks.count, blocks.items));
         }
         let (left, right) = blocks.halve(self.length);
         let left = self.serial(current, left);
         let right = match current {
             Some(current) if current.is_signalled() && right.count > 1 => self.fork(current, right),
+            // Later blocks take longer than the first.
+            None if right.count >= self.eighth && clock::now() >= self.late_at => {
+                door::outside(self.caller, move |current| self.parallel(current, right))
+            }
             _ => self.serial(current, right),
         };
         self.carried.run(|| (self.reduce)(left, right))

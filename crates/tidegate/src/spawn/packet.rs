@@ -80,6 +80,7 @@ pub(super) enum Body<T, F> {
     Result(Result<T, Payload>),
 }
 
+// Three words of the user's closure, and what it carries.
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(loom)))]
 const _: () = assert!(size_of::<Packet<Body<u64, [usize; 4]>>>() <= 120 - 16);
 

@@ -261,6 +261,17 @@ fn reduction_has_the_documented_shape() {
             let result = tidegate::map_reduce(0..500, map, combine);
             assert_eq!(result, Some(documented(500)));
         }
+        // All later items are slow, so the caller must not take them for as cheap as the first.
+        for cheap in [1, 2, 4] {
+            let in_pool = |i| {
+                if i >= cheap {
+                    std::thread::sleep(Duration::from_micros(20));
+                }
+                tidegate::current_worker().is_some()
+            };
+            let last = tidegate::map_reduce(0..8, in_pool, |_, last| last);
+            assert_eq!(last, Some(true), "after {cheap} cheap items");
+        }
     });
 }
 
