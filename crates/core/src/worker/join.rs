@@ -7,10 +7,10 @@
 //!    full, the push goes through `push_cold`, which answers the signal.
 //! 3. The worker runs the first closure. If that panics, [`Abandon`] drops the second closure or
 //!    waits for its thief.
-//! 4. The worker pops the half (`take_back`). Usually no thief has taken it, so the worker runs the
-//!    second closure and returns.
+//! 4. The worker pops the half (`end`). Usually no thief has taken it, so the worker runs the second
+//!    closure and returns.
 //! 5. If the half was moved to a queue, the worker takes it out there. If a thief has it, the
-//!    worker waits ([`crate::worker::wait`]) and takes the result out of the half (`join_stolen`).
+//!    worker waits ([`crate::worker::wait`]) and takes the result out of the half (`end_cold`).
 //!
 //! Steps 2 to 5 are a separate function, `join_half`, which is never inlined. If it were inlined,
 //! its values would live in registers that the user's function has to save on entry in every call,
@@ -111,7 +111,46 @@ impl WorkerThread<'_> {
         };
         let ra = a();
         std::mem::forget(abandon);
-        (ra, self.second_half(half, position))
+        self.end(ra, half, position)
+    }
+
+    /// Runs the second half, or waits for its thief.
+    #[inline(always)]
+    fn end<RA, B, RB>(self, ra: RA, half: &Half<B, RB>, position: u64) -> (RA, RB)
+    where
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
+        RB: Send,
+    {
+        let deque = self.deque();
+        if deque.bottom() == position.wrapping_add(1) && deque.pop_private(position) {
+            // SAFETY: 1. the half was taken back just now; 2. the thief's side does not run.
+            let b = unsafe { half.take_closure() };
+            return (ra, b(self, false));
+        }
+        self.end_cold(ra, half, position)
+    }
+
+    /// Ends a join whose half is public, moved, stolen or below other tasks. Gets the first result,
+    /// because a register that kept it across this call would cost every join two instructions.
+    #[cold]
+    #[inline(never)]
+    fn end_cold<RA, B, RB>(self, ra: RA, half: &Half<B, RB>, position: u64) -> (RA, RB)
+    where
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
+        RB: Send,
+    {
+        if self.take_back(half.header(), position) {
+            // SAFETY: 1. the half was taken back just now; 2. the thief's side does not run.
+            let b = unsafe { half.take_closure() };
+            return (ra, b(self, false));
+        }
+        wait::for_half(self, half.header());
+        self.deque().settle(position);
+        // SAFETY: 1. the wait saw the latch open; 2. the join ends here.
+        match unsafe { half.take_result() } {
+            Ok(result) => (ra, result),
+            Err(payload) => unwind::resume(payload),
+        }
     }
 
     /// Like [`join`](Self::join), but `b` runs even if `a` panics. The argument of `b` says whether
@@ -139,23 +178,7 @@ impl WorkerThread<'_> {
             Ok(ra) => ra,
             Err(payload) => self.end_both(half, position, payload),
         };
-        (ra, self.second_half(half, position))
-    }
-
-    /// Runs the second half, or waits for its thief.
-    #[inline(always)]
-    fn second_half<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
-    where
-        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
-        RB: Send,
-    {
-        if self.take_back(position) {
-            // SAFETY: 1. the half was taken back just now; 2. the thief's side does not run.
-            let b = unsafe { half.take_closure() };
-            b(self, false)
-        } else {
-            self.join_stolen(half, position)
-        }
+        self.end(ra, half, position)
     }
 
     #[inline(always)]
@@ -178,7 +201,7 @@ impl WorkerThread<'_> {
         B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
-        let ended = if self.take_back_cold(half.header(), position) {
+        let ended = if self.take_back(half.header(), position) {
             // SAFETY: 1. the half was taken back just now; 2. the join ends here.
             let b = unsafe { half.take_closure() };
             unwind::catch(|| b(self, false))
@@ -194,20 +217,17 @@ impl WorkerThread<'_> {
         unwind::resume(payload)
     }
 
-    /// Takes the half pushed at `position` back from the deque. Returns whether it was still there.
-    #[inline(always)]
-    fn take_back(self, position: u64) -> bool {
+    /// Takes the half pushed at `position` back from the deque, or from where it was moved. Returns
+    /// whether it was still there.
+    fn take_back(self, half: &HalfHeader, position: u64) -> bool {
         let deque = self.deque();
-        if deque.bottom() == position.wrapping_add(1) {
-            deque.pop_at(position)
-        } else {
-            self.take_back_uneven(position)
-        }
-    }
-
-    /// Like `take_back`, but finds the half even if it was moved out of the deque.
-    fn take_back_cold(self, half: &HalfHeader, position: u64) -> bool {
-        self.take_back(position) || self.take_back_moved(half, position)
+        let is_in_deque = match deque.bottom().wrapping_sub(position) {
+            // `pop_private` has failed.
+            0 => deque.pop_cold(position),
+            1 => deque.pop_at(position),
+            _ => self.take_back_uneven(position),
+        };
+        is_in_deque || self.take_back_moved(half, position)
     }
 
     /// Takes the half back from the queue that it was moved to. Returns whether it was still there.
@@ -290,27 +310,8 @@ impl WorkerThread<'_> {
             deque.shut();
         }
     }
-
-    #[cold]
-    fn join_stolen<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
-    where
-        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
-        RB: Send,
-    {
-        if self.take_back_moved(half.header(), position) {
-            // SAFETY: 1. the half was taken back just now; 2. the thief's side does not run.
-            let b = unsafe { half.take_closure() };
-            return b(self, false);
-        }
-        wait::for_half(self, half.header());
-        self.deque().settle(position);
-        // SAFETY: 1. the wait saw the latch open; 2. the join ends here.
-        match unsafe { half.take_result() } {
-            Ok(result) => result,
-            Err(payload) => unwind::resume(payload),
-        }
-    }
 }
+
 /// Stands for the position of a task that did not fit. `u64::MAX` is not suitable: because of
 /// wrap-around, a bottom of 0 would be just above it.
 pub(crate) const FULL: u64 = u64::MAX - 1;
@@ -347,7 +348,7 @@ impl WorkerThread<'_> {
         B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
-        let mut unstarted = self.take_back_cold(half.header(), position);
+        let mut unstarted = self.take_back(half.header(), position);
         if !unstarted {
             unstarted = wait::for_half_unwinding(self, half.header());
             self.deque().settle(position);

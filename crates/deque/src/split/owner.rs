@@ -253,19 +253,27 @@ impl<'a, T> Owner<'a, T> {
     #[inline(always)]
     #[must_use]
     pub fn pop_at(self, position: u64) -> bool {
+        self.pop_private(position) || self.pop_cold(position)
+    }
+
+    /// Like [`pop_at`](Self::pop_at), but if the task may be public, returns `false`, and the caller
+    /// must call [`pop_cold`](Self::pop_cold).
+    #[inline(always)]
+    #[must_use]
+    pub fn pop_private(self, position: u64) -> bool {
         debug_assert_eq!(self.bottom(), position + 1);
         self.set_bottom(position);
         // Pairs with the heavy barrier in `Split::force_expose`.
         barrier::light();
         // Relaxed: ordered by the pair of barriers.
-        if position >= self.deque.polled.guard.load(Ordering::Relaxed) {
-            return true;
-        }
-        self.pop_cold(position)
+        position >= self.deque.polled.guard.load(Ordering::Relaxed)
     }
 
+    /// Completes a [`pop_private`](Self::pop_private) that returned `false`. Returns whether the owner
+    /// got the task.
     #[cold]
-    fn pop_cold(self, position: u64) -> bool {
+    #[must_use]
+    pub fn pop_cold(self, position: u64) -> bool {
         self.check_open();
         let mut mine = true;
         self.update(|now| {

@@ -220,11 +220,11 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     }
     let suspended = carry::carry_unless_visible();
     let length = items.length().div_ceil(blocks);
-    let mut blocks = Blocks::new(items.length().div_ceil(length), items);
+    let count = items.length().div_ceil(length);
     let mut tree = Tree {
         caller,
         late_at: u64::MAX,
-        eighth: blocks.count.div_ceil(8),
+        eighth: count.div_ceil(8),
         length,
         block,
         reduce,
@@ -233,7 +233,7 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
         types: PhantomData,
     };
     if let Some(current) = WorkerThread::get() {
-        return Some(tree.parallel(current, blocks));
+        return Some(tree.parallel(current, Blocks { count, items }));
     }
     door::check_allowed(caller);
     // Most reductions finish before a sleeping worker would have woken. So the caller reduces the
@@ -241,21 +241,33 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     // next subtree is not.
     let begin = clock::now();
     tree.late_at = begin.saturating_add(2 * BLOCK_TIME);
-    blocks = tree.lead(blocks, 1);
-    for (led, next) in blocks.leads() {
-        let took = clock::now().saturating_sub(begin);
-        let all = |blocks: usize| took.saturating_mul(blocks as u64) / led as u64;
-        let is_short = |blocks| all(blocks) < BLOCK_TIME;
-        if is_short(blocks.count - led) {
-            break;
-        }
-        if !is_short(next) {
-            let run = move |current: WorkerThread<'_>| tree.parallel(current, blocks);
+    let (first, mut items) = items.cut(length);
+    let mut value = tree.carried.run(|| block(first));
+    let mut finishes = false;
+    for level in (0..count.ilog2()).rev() {
+        let (led, next) = (count >> (level + 1), count >> level);
+        let now = clock::now();
+        let took = now.saturating_sub(begin);
+        let is_short = |blocks| took.saturating_mul(blocks as u64) / (led as u64) < BLOCK_TIME;
+        finishes |= is_short(count - led);
+        if now >= tree.late_at || !(finishes || is_short(next)) {
+            let lead = Lead { led, value };
+            let run = move |current: WorkerThread<'_>| {
+                tree.follow(current, lead, Blocks { count, items })
+            };
             return Some(door::outside(caller, run));
         }
-        blocks = tree.lead(blocks, next);
+        let at = ((next - led) * length).min(items.length());
+        let (near, rest) = items.cut(at);
+        items = rest;
+        let blocks = Blocks {
+            count: next - led,
+            items: near,
+        };
+        let right = tree.serial(None, blocks);
+        value = tree.carried.run(|| reduce(value, right));
     }
-    Some(tree.serial(None, blocks))
+    Some(value)
 }
 
 /// How many blocks are reduced between two polls, at most.
@@ -281,44 +293,28 @@ struct Tree<'a, P, T, B, R> {
 }
 
 /// Consecutive blocks of a reduction.
-struct Blocks<P, T> {
+struct Blocks<P> {
     count: usize,
-    /// The items of the blocks that have no value yet.
     items: P,
-    /// How many of the first blocks have been reduced, and their value. They are a subtree.
-    lead: Option<(usize, T)>,
 }
 
-impl<P: Piece, T> Blocks<P, T> {
-    fn new(count: usize, items: P) -> Self {
-        let lead = None;
-        Self { count, items, lead }
-    }
-
-    /// Returns the numbers of blocks in the first subtrees, from the smallest on, each after the
-    /// number before it.
-    fn leads(&self) -> impl Iterator<Item = (usize, usize)> + use<P, T> {
-        let count = self.count;
-        let sizes = (0..=count.ilog2()).rev().map(move |level| count >> level);
-        sizes.clone().zip(sizes.skip(1))
-    }
-
-    fn led(&self) -> usize {
-        self.lead.as_ref().map_or(0, |(led, _)| *led)
-    }
-
-    fn halve(self, length: usize) -> (Self, Self) {
+impl<P: Piece> Blocks<P> {
+    /// Cuts the blocks in two halves. The first `led` blocks have no items any more.
+    fn halve(self, led: usize, length: usize) -> (Self, Self) {
         let near = self.count / 2;
-        let left = near - self.led();
-        let (items, rest) = self.items.cut(left * length);
-        let far = Self::new(self.count - near, rest);
-        let lead = self.lead;
-        let near = Self {
-            lead,
-            ..Self::new(near, items)
+        let (items, rest) = self.items.cut((near - led) * length);
+        let far = Self {
+            count: self.count - near,
+            items: rest,
         };
-        (near, far)
+        (Self { count: near, items }, far)
     }
+}
+
+/// The value of the first `led` blocks, which are a subtree.
+struct Lead<T> {
+    led: usize,
+    value: T,
 }
 
 impl<P, T, B, R> Tree<'_, P, T, B, R>
@@ -328,40 +324,33 @@ where
     B: Fn(P) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
-    /// Reduces the first subtree of `to` blocks, without a fork.
-    fn lead(&self, blocks: Blocks<P, T>, to: usize) -> Blocks<P, T> {
-        let count = to - blocks.led();
-        let at = (count * self.length).min(blocks.items.length());
-        let (items, rest) = blocks.items.cut(at);
-        let next = self.serial(None, Blocks::new(count, items));
-        let value = match blocks.lead {
-            Some((_, first)) => self.carried.run(|| (self.reduce)(first, next)),
-            None => next,
-        };
-        let lead = Some((to, value));
-        Blocks {
-            lead,
-            ..Blocks::new(blocks.count, rest)
+    /// Reduces the blocks, some of which the caller outside has reduced.
+    fn follow(&self, current: WorkerThread<'_>, lead: Lead<T>, blocks: Blocks<P>) -> T {
+        if lead.led == blocks.count {
+            return lead.value;
         }
+        let (left, right) = blocks.halve(lead.led, self.length);
+        let (left, right) = current.join_running(
+            || self.follow(current, lead, left),
+            |current| self.parallel(current, right),
+        );
+        self.carried.run(|| (self.reduce)(left, right))
     }
 
     /// Reduces the blocks. A worker reduces as many as take about [`BLOCK_TIME`] without a fork.
-    fn parallel(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T {
-        if blocks.led() == blocks.count {
-            return blocks.lead.expect("all blocks were reduced").1;
-        }
+    fn parallel(&self, current: WorkerThread<'_>, blocks: Blocks<P>) -> T {
         if blocks.count > self.pace.block() {
             return self.fork(current, blocks);
         }
-        let count = blocks.count - blocks.led();
+        let count = blocks.count;
         let begin = clock::now();
         let value = self.serial(Some(current), blocks);
         self.pace.adapt(count, begin, clock::now());
         value
     }
 
-    fn fork(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T {
-        let (left, right) = blocks.halve(self.length);
+    fn fork(&self, current: WorkerThread<'_>, blocks: Blocks<P>) -> T {
+        let (left, right) = blocks.halve(0, self.length);
         let (left, right) = current.join_running(
             || self.parallel(current, left),
             |current| self.parallel(current, right),
@@ -370,14 +359,11 @@ where
     }
 
     /// Reduces the blocks without a fork until a thief requests work.
-    fn serial(&self, current: Option<WorkerThread<'_>>, blocks: Blocks<P, T>) -> T {
-        if blocks.led() == blocks.count {
-            return blocks.lead.expect("all blocks were reduced").1;
-        }
-        if blocks.count <= self.eighth.min(RUN) && blocks.lead.is_none() {
+    fn serial(&self, current: Option<WorkerThread<'_>>, blocks: Blocks<P>) -> T {
+        if blocks.count <= self.eighth.min(RUN) {
             return self.carried.run(|| self.run(blocks.count, blocks.items));
         }
-        let (left, right) = blocks.halve(self.length);
+        let (left, right) = blocks.halve(0, self.length);
         let left = self.serial(current, left);
         let right = match current {
             Some(current) if current.is_signalled() && right.count > 1 => self.fork(current, right),
