@@ -130,8 +130,9 @@ impl WorkerThread<'_> {
         self.end_cold(ra, half, position)
     }
 
-    /// Ends a join whose half is public, moved, stolen or below other tasks. Gets the first result,
-    /// because a register that kept it across this call would cost every join two instructions.
+    /// Ends a join whose half is public, moved, stolen, below other tasks, or did not fit. Gets the
+    /// first result, because a register that kept it across this call would cost every join one or two
+    /// instructions.
     #[cold]
     #[inline(never)]
     fn end_cold<RA, B, RB>(self, ra: RA, half: &Half<B, RB>, position: u64) -> (RA, RB)

@@ -256,8 +256,8 @@ impl<'a, T> Owner<'a, T> {
         self.pop_private(position) || self.pop_cold(position)
     }
 
-    /// Like [`pop_at`](Self::pop_at), but if the task may be public, returns `false`, and the caller
-    /// must call [`pop_cold`](Self::pop_cold).
+    /// Like [`pop_at`](Self::pop_at), but if the task may be public, returns `false`. Then the caller
+    /// must call [`pop_cold`](Self::pop_cold) before it does anything else with the deque.
     #[inline(always)]
     #[must_use]
     pub fn pop_private(self, position: u64) -> bool {
@@ -269,11 +269,12 @@ impl<'a, T> Owner<'a, T> {
         position >= self.deque.polled.guard.load(Ordering::Relaxed)
     }
 
-    /// Completes a [`pop_private`](Self::pop_private) that returned `false`. Returns whether the owner
-    /// got the task.
+    /// Completes a [`pop_private`](Self::pop_private) that returned `false`, like
+    /// [`pop_at`](Self::pop_at).
     #[cold]
     #[must_use]
     pub fn pop_cold(self, position: u64) -> bool {
+        debug_assert_eq!(self.bottom(), position);
         self.check_open();
         let mut mine = true;
         self.update(|now| {

@@ -224,7 +224,7 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     let mut tree = Tree {
         caller,
         late_at: u64::MAX,
-        eighth: count.div_ceil(8),
+        eighth: (count / 8).max(1),
         length,
         block,
         reduce,
@@ -236,9 +236,9 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
         return Some(tree.parallel(current, Blocks { count, items }));
     }
     door::check_allowed(caller);
-    // Most reductions finish before a sleeping worker would have woken. So the caller reduces the
-    // first subtree of one block, of two, and so on, until the rest is likely to be short, or the
-    // next subtree is not.
+    // Most reductions finish before a sleeping worker would have woken. So the caller reduces one
+    // block, then doubles that subtree again and again. It leaves the rest to the pool if the next
+    // subtree is likely to be long, unless all of the rest is likely to be short; and once it is late.
     let begin = clock::now();
     tree.late_at = begin.saturating_add(2 * BLOCK_TIME);
     let (first, mut items) = items.cut(length);
@@ -278,7 +278,7 @@ struct Tree<'a, P, T, B, R> {
     caller: &'static str,
     /// When a caller outside leaves the rest to the pool.
     late_at: u64,
-    /// A caller outside looks at the clock after each eighth of the blocks.
+    /// A caller outside looks at the clock after each eighth of the blocks and each first subtree.
     eighth: usize,
     /// The number of items in a block; the last block may have fewer.
     length: usize,
