@@ -81,6 +81,7 @@ pub enum Step<T> {
 
 impl<T> Step<T> {
     /// Returns the same step with other tasks. Of a fork, the second task is mapped first.
+    #[inline]
     pub fn map<U>(self, mut map: impl FnMut(T) -> U) -> Step<U> {
         match self {
             Self::Work(time) => Step::Work(time),
