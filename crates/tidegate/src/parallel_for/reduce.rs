@@ -14,8 +14,8 @@ use tidegate_sync::clock;
 /// Maps each item to a value and reduces the values to one. Returns `None` if there are no items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
-/// uses the pool of the calling task. Outside of any pool it uses the global pool, unless the caller
-/// alone finishes within some 10 us.
+/// uses the pool of the calling task. Outside of any pool it uses the global pool, unless the
+/// caller alone finishes within some 10 us.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
 /// cut into blocks of equal length, the last of which may be shorter: up to 131,072 items into at
@@ -80,8 +80,8 @@ pub(crate) fn map_blocks(items: usize) -> usize {
 /// there are no items.
 ///
 /// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
-/// uses the pool of the calling task. Outside of any pool it uses the global pool, unless the caller
-/// alone finishes within some 10 us.
+/// uses the pool of the calling task. Outside of any pool it uses the global pool, unless the
+/// caller alone finishes within some 10 us.
 ///
 /// The items are cut into at most 32 blocks of equal length, the last of which may be shorter. Each
 /// block has its own accumulator, which `init` creates and to which `fold` adds the items from left
@@ -238,7 +238,8 @@ pub(crate) fn reduce_blocks<P: Piece, T: Send>(
     door::check_allowed(caller);
     // Most reductions finish before a sleeping worker would have woken. So the caller reduces one
     // block, then doubles that subtree again and again. It leaves the rest to the pool if the next
-    // subtree is likely to be long, unless all of the rest is likely to be short; and once it is late.
+    // subtree is likely to be long, unless all of the rest is likely to be short; and once it is
+    // late.
     let begin = clock::now();
     tree.late_at = begin.saturating_add(2 * BLOCK_TIME);
     let (first, mut items) = items.cut(length);
@@ -330,11 +331,7 @@ where
             return lead.value;
         }
         let (left, right) = blocks.halve(lead.led, self.length);
-        let (left, right) = current.join_running(
-            || self.follow(current, lead, left),
-            |current| self.parallel(current, right),
-        );
-        self.carried.run(|| (self.reduce)(left, right))
+        self.join(current, || self.follow(current, lead, left), right)
     }
 
     /// Reduces the blocks. A worker reduces as many as take about [`BLOCK_TIME`] without a fork.
@@ -351,10 +348,14 @@ where
 
     fn fork(&self, current: WorkerThread<'_>, blocks: Blocks<P>) -> T {
         let (left, right) = blocks.halve(0, self.length);
-        let (left, right) = current.join_running(
-            || self.parallel(current, left),
-            |current| self.parallel(current, right),
-        );
+        self.join(current, || self.parallel(current, left), right)
+    }
+
+    /// Reduces the blocks beside what `left` returns, and both values to one.
+    #[inline(always)]
+    fn join(&self, current: WorkerThread<'_>, left: impl FnOnce() -> T, right: Blocks<P>) -> T {
+        let right = |current: WorkerThread<'_>| self.parallel(current, right);
+        let (left, right) = current.join_running(left, right);
         self.carried.run(|| (self.reduce)(left, right))
     }
 
