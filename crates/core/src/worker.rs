@@ -135,8 +135,8 @@ struct Own {
     covers: OwnerCell<*const ScopeCore>,
     /// The position in the deque at which the innermost context of this worker began.
     floor: OwnerCell<u64>,
-    /// Whether the generation was taken for a base that is neither a half nor of a scope that may be
-    /// robbed.
+    /// Whether the generation was taken for a base that is neither a half nor of a scope that may
+    /// be robbed.
     base_is_unnamed: OwnerCell<bool>,
     /// Whether this thread must stop before it runs anything else, for example because its slot
     /// went to the waiter of a latch that it opened.

@@ -216,8 +216,8 @@ impl Program {
     }
 }
 
-/// Calls `spawn`, which waits in the kernel for the child's exec. If a signal to the group stops the
-/// child before that, continues it, and sends it the signal again afterwards.
+/// Calls `spawn`, which waits in the kernel for the child's exec. If a signal to the group stops
+/// the child before that, continues it, and sends it the signal again afterwards.
 fn unstopped(spawn: impl FnOnce() -> nix::Result<Pid>) -> nix::Result<Pid> {
     // Children of the shell that became the command may have stopped before.
     let old = || waitid(Id::All, WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG);

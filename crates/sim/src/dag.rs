@@ -1,7 +1,7 @@
 //! A computation as a tree of tasks that unfolds while it runs.
 //!
-//! A program describes what a [`Task`](Dag::Task) does next, one [`Step`] at a time, when the machine
-//! or a [walk](crate::WorkSpan) asks for it, so only tasks in progress are in memory.
+//! A program describes what a [`Task`](Dag::Task) does next, one [`Step`] at a time, when the
+//! machine or a [walk](crate::WorkSpan) asks for it, so only tasks in progress are in memory.
 //!
 //! Two shapes cover most programs. A *fork* starts two tasks and waits for both, like the runtime's
 //! `join`. A *loop* spawns tasks one by one and then joins them. The child runs first, and the rest

@@ -7,8 +7,8 @@
 //!    full, the push goes through `push_cold`, which answers the signal.
 //! 3. The worker runs the first closure. If that panics, [`Abandon`] drops the second closure or
 //!    waits for its thief.
-//! 4. The worker pops the half (`end`). Usually no thief has taken it, so the worker runs the second
-//!    closure and returns.
+//! 4. The worker pops the half (`end`). Usually no thief has taken it, so the worker runs the
+//!    second closure and returns.
 //! 5. If the half was moved to a queue, the worker takes it out there. If a thief has it, the
 //!    worker waits ([`crate::worker::wait`]) and takes the result out of the half (`end_cold`).
 //!
@@ -131,8 +131,8 @@ impl WorkerThread<'_> {
     }
 
     /// Ends a join whose half is public, moved, stolen, below other tasks, or did not fit. Gets the
-    /// first result, because a register that kept it across this call would cost every join one or two
-    /// instructions.
+    /// first result, because a register that kept it across this call would cost every join one or
+    /// two instructions.
     #[cold]
     #[inline(never)]
     fn end_cold<RA, B, RB>(self, ra: RA, half: &Half<B, RB>, position: u64) -> (RA, RB)

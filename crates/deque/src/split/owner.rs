@@ -256,8 +256,8 @@ impl<'a, T> Owner<'a, T> {
         self.pop_private(position) || self.pop_cold(position)
     }
 
-    /// Like [`pop_at`](Self::pop_at), but if the task may be public, returns `false`. Then the caller
-    /// must call [`pop_cold`](Self::pop_cold) before it does anything else with the deque.
+    /// Like [`pop_at`](Self::pop_at), but if the task may be public, returns `false`. Then the
+    /// caller must call [`pop_cold`](Self::pop_cold) before it does anything else with the deque.
     #[inline(always)]
     #[must_use]
     pub fn pop_private(self, position: u64) -> bool {

@@ -87,8 +87,8 @@ impl Leaf {
         &self.folder
     }
 
-    /// Returns whether another command runs in a cgroup of its own beside the leaf. One that has ended
-    /// may have left its folder behind.
+    /// Returns whether another command runs in a cgroup of its own beside the leaf. One that has
+    /// ended may have left its folder behind.
     fn has_neighbour(&self) -> bool {
         let entries = fs::read_dir(&self.parent).into_iter().flatten().flatten();
         let mut others = entries.filter(|entry| entry.path() != self.own);

@@ -78,7 +78,7 @@ impl<T> Handle<T> {
         self
     }
 
-    /// Returns the future, unless the task is none or has been dropped.
+    /// Returns the future. `None` if the task is a closure, or if the future has been dropped.
     pub(super) fn future(&self) -> Option<Arc<dyn Drive>> {
         self.future.as_ref()?.upgrade()
     }

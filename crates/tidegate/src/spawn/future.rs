@@ -14,8 +14,8 @@ use tidegate_policy::tunables::JOINER_POLLS;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
-/// Spawns a future. Returns its packet, and a pointer with which a handle finds it. The pool is held
-/// until the future has completed or is dropped. `class` is `None` for the class of the pool.
+/// Spawns a future. Returns its packet, and a pointer with which a handle finds it. The pool is
+/// held until the future has completed or is dropped. `class` is `None` for the class of the pool.
 pub(super) fn spawn<F>(
     pool: &Arc<PoolInner>,
     class: Option<Priority>,
