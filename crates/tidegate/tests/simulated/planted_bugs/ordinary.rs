@@ -3,7 +3,7 @@
 use super::{bank, board, journal, mailbox, spooler};
 use crate::support::{pool, soak};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -18,28 +18,41 @@ const PROGRAMS: [(&str, fn()); 5] = [
     ("spooler", || spooler::print(spooler::Queue::next)),
 ];
 
-/// Runs each program in a pool with 2 workers and in one with 4 workers, in turn. A failure does
-/// not mean that the runtime is wrong: it means that an ordinary run has met the bug.
+/// Runs a program in a pool with 2 workers and in one with 4 workers, in turn, and sends of each run
+/// whether it ended without a panic.
+fn start(program: fn(), runs: usize) -> Receiver<bool> {
+    let (ended, end) = mpsc::channel();
+    thread::spawn(move || {
+        let pools = [pool(2), pool(4)];
+        for run in 0..runs {
+            let pool = &pools[run % pools.len()];
+            let result = catch_unwind(AssertUnwindSafe(|| pool.install(program)));
+            // Nobody receives what comes after a run that took too long.
+            let _ = ended.send(result.is_ok());
+        }
+    });
+    end
+}
+
+/// A kernel that takes the processor away at the wrong moment makes an ordinary run meet the bug, so
+/// a few may.
 #[test]
-fn ordinary_runs_miss_the_bugs() {
+fn ordinary_runs_rarely_meet_the_bugs() {
     let runs = soak(100, "runs of each planted bug");
     for (name, program) in PROGRAMS {
-        let (ended, end) = mpsc::channel();
-        thread::spawn(move || {
-            let pools = [pool(2), pool(4)];
-            for run in 0..runs {
-                let pool = &pools[run % pools.len()];
-                let result = catch_unwind(AssertUnwindSafe(|| pool.install(program)));
-                // The receiver is gone only if the test has already failed.
-                let _ = ended.send(result.is_ok());
-            }
-        });
-        for run in 0..runs {
+        let mut met = 0;
+        let mut end = start(program, runs);
+        for run in 1..=runs {
             match end.recv_timeout(PATIENCE) {
                 Ok(true) => {}
-                Ok(false) => panic!("the bug of {name} hit ordinary run {run}: it has panicked"),
-                Err(_) => panic!("the bug of {name} hit ordinary run {run}: it does not end"),
+                Ok(false) => met += 1,
+                Err(_) => {
+                    met += 1;
+                    end = start(program, runs - run);
+                }
             }
         }
+        println!("{met} of {runs} ordinary runs met the bug of {name}");
+        assert!(met <= runs / 10, "{met} of {runs} met the bug of {name}");
     }
 }
