@@ -34,9 +34,9 @@ const FOLDER: &str = "crates/xtask/mutants/";
 /// The copy of the workspace to which one mutant at a time is applied.
 const TREE: &str = "mutants/tree";
 
-/// Makes Miri run a single schedule, in which a thread runs until it waits or ends, so that the
-/// result does not depend on luck.
-const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
+/// Makes a thread run until it waits or ends, in four schedules: one alone may start the threads in
+/// an order that hides the mistake.
+const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0 -Zmiri-many-seeds=0..4";
 
 /// A mistake in the code, and the test that must catch it.
 struct Mutant {

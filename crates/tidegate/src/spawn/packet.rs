@@ -509,11 +509,11 @@ impl<B: AnyBody + ?Sized> Packet<B> {
     /// Returns a hold on the pool, with which the caller must queue a task that runs the closure.
     /// The caller must have registered its waiter.
     pub(super) fn hold_to_queue(&self, class: Option<Priority>) -> Option<Hold> {
-        let mut wait = self.wait.lock();
+        let mut lock = self.wait.lock();
         if !self.is_unstarted() {
             return None;
         }
-        let wait = wait.get_or_insert_default();
+        let wait = lock.get_or_insert_default();
         let effective = class.unwrap_or(self.pool.options.priority) as u8 + 1;
         if wait.queued_at >= effective {
             return None;
