@@ -207,3 +207,45 @@ pub(crate) fn at_most(low: (&str, u64), high: (&str, u64)) -> Result<(), ParseEr
         &format!("{} <= {}", low.0, high.0),
     ))
 }
+
+/// Defines the struct with the parameters of a policy. Its fields are in the order of the text form,
+/// each with its row in the module `tunables` of the caller.
+macro_rules! parameters {
+    ($(#[$doc:meta])* $type:ident, $name:literal {
+        $($(#[$field_doc:meta])* $field:ident: $field_type:ty = $row:ident $(or $other:ident)?,)*
+    } $(agree($($low:ident <= $high:ident),*))?) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $type {
+            $($(#[$field_doc])* pub $field: $field_type,)*
+        }
+
+        impl $crate::parameters::Policy for $type {
+            const NAME: &'static str = $name;
+            const DEFAULT: Self = Self { $($field: tunables::$row.default),* };
+
+            fn visit(&mut self, visitor: &mut $crate::parameters::Visitor<'_>) -> Result<(), $crate::ParseError> {
+                $(parameters!(@visit self, visitor, $field, $row $(, $other)?);)*
+                Ok(())
+            }
+
+            fn agree(&self) -> Result<(), $crate::ParseError> {
+                $($($crate::parameters::at_most((stringify!($low), self.$low), (stringify!($high), self.$high))?;)*)?
+                Ok(())
+            }
+        }
+
+        impl Default for $type {
+            fn default() -> Self {
+                <Self as $crate::parameters::Policy>::DEFAULT
+            }
+        }
+    };
+    (@visit $self:ident, $visitor:ident, $field:ident, $row:ident) => {
+        $visitor.plain(&tunables::$row, &mut $self.$field)?
+    };
+    (@visit $self:ident, $visitor:ident, $field:ident, $row:ident, $other:ident) => {
+        $visitor.parameter(&tunables::$row, $self.$other, &mut $self.$field)?
+    };
+}
+pub(crate) use parameters;

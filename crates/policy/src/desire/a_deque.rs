@@ -10,32 +10,15 @@
 //! Under constant parallelism, the desire settles. But it only climbs by the number of waiting
 //! tasks times the factor, and in a loop that spawns tasks, only one task waits at a time.
 
-use super::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
+use super::tunables::{self, ATTEMPT_TIME};
 use super::{Estimate, ONE, Seen, fixed, scale};
-use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use crate::parameters::parameters;
 
-/// Parameters of A-Deque.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ADeque {
-    /// The number of processors that each waiting task adds to the desire: 0 to 100, by default 2.
-    pub beta: f64,
-}
-
-impl Policy for ADeque {
-    const NAME: &'static str = "a-deque";
-    const DEFAULT: Self = Self {
-        beta: A_DEQUE_BETA.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&A_DEQUE_BETA, &mut self.beta)
-    }
-}
-
-impl Default for ADeque {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of A-Deque.
+    ADeque, "a-deque" {
+        /// The number of processors that each waiting task adds to the desire: 0 to 100, by default 2.
+        beta: f64 = A_DEQUE_BETA,
     }
 }
 

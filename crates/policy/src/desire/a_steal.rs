@@ -10,37 +10,17 @@
 //! thief takes the whole deque of a worker that was put to sleep. That is up to the runtime; time
 //! spent mugging counts as work.
 
-use super::tunables::{A_STEAL_DELTA, A_STEAL_RHO};
-use super::{Estimate, ONE, Seen, fixed, processors, scale};
-use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use super::{Estimate, ONE, Seen, fixed, processors, scale, tunables};
+use crate::parameters::parameters;
 
-/// Parameters of A-Steal.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ASteal {
-    /// The share of the allotted time that a job must spend working for a cycle to be efficient:
-    /// 0.05 to 0.99, by default 0.9.
-    pub delta: f64,
-    /// The factor by which the desire grows or shrinks: 1.05 to 16, by default 2.
-    pub rho: f64,
-}
-
-impl Policy for ASteal {
-    const NAME: &'static str = "a-steal";
-    const DEFAULT: Self = Self {
-        delta: A_STEAL_DELTA.default,
-        rho: A_STEAL_RHO.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&A_STEAL_DELTA, &mut self.delta)?;
-        visitor.plain(&A_STEAL_RHO, &mut self.rho)
-    }
-}
-
-impl Default for ASteal {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of A-Steal.
+    ASteal, "a-steal" {
+        /// The share of the allotted time that a job must spend working for a cycle to be efficient:
+        /// 0.05 to 0.99, by default 0.9.
+        delta: f64 = A_STEAL_DELTA,
+        /// The factor by which the desire grows or shrinks: 1.05 to 16, by default 2.
+        rho: f64 = A_STEAL_RHO,
     }
 }
 

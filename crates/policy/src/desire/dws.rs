@@ -14,33 +14,16 @@
 //! are searching at the end of a cycle. The allocator decides which processors to take, free ones
 //! first.
 
-use super::tunables::DWS_T_SLEEP;
-use super::{Estimate, Seen};
-use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use super::{Estimate, Seen, tunables};
+use crate::parameters::parameters;
 
-/// Parameters of demand-aware work-stealing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dws {
-    /// The number of consecutive failed attempts to steal after which a worker gives its processor
-    /// back: 1 to 1,000,000, by default 32. A worker that parks has already given it back.
-    pub t_sleep: usize,
-}
-
-impl Policy for Dws {
-    const NAME: &'static str = "dws";
-    const DEFAULT: Self = Self {
-        t_sleep: DWS_T_SLEEP.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&DWS_T_SLEEP, &mut self.t_sleep)
-    }
-}
-
-impl Default for Dws {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of demand-aware work-stealing.
+    #[derive(Eq)]
+    Dws, "dws" {
+        /// The number of consecutive failed attempts to steal after which a worker gives its processor
+        /// back: 1 to 1,000,000, by default 32. A worker that parks has already given it back.
+        t_sleep: usize = DWS_T_SLEEP,
     }
 }
 

@@ -14,32 +14,15 @@
 //! victim selection, which moves tasks outwards along the axes and back, is not implemented; under
 //! another selection, the deques of a zone say less about the demand.
 
-use super::tunables::PALIRRIA_THRESHOLD;
-use super::{Estimate, Seen};
-use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use super::{Estimate, Seen, tunables};
+use crate::parameters::parameters;
 
-/// Parameters of Palirria.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Palirria {
-    /// The number of tasks above which a deque counts as long: 0 to 65,536, by default 1.
-    pub threshold: usize,
-}
-
-impl Policy for Palirria {
-    const NAME: &'static str = "palirria";
-    const DEFAULT: Self = Self {
-        threshold: PALIRRIA_THRESHOLD.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&PALIRRIA_THRESHOLD, &mut self.threshold)
-    }
-}
-
-impl Default for Palirria {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of Palirria.
+    #[derive(Eq)]
+    Palirria, "palirria" {
+        /// The number of tasks above which a deque counts as long: 0 to 65,536, by default 1.
+        threshold: usize = PALIRRIA_THRESHOLD,
     }
 }
 

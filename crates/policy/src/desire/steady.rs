@@ -31,43 +31,21 @@
 //! section 4.2. The doubling and the rule for deprived jobs are from A-Steal, the use of the deques
 //! from A-Deque (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 2.3, 2.4).
 
-use super::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
-use super::{Estimate, ONE, Seen, fixed, processors, scale};
-use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use super::{Estimate, ONE, Seen, fixed, processors, scale, tunables};
+use crate::parameters::parameters;
 use alloc::vec::Vec;
 
-/// Parameters of the steady estimate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steady {
-    /// The share of the allotted time that counts as using the whole allotment: 0.5 to 1, by
-    /// default 0.9.
-    pub high: f64,
-    /// The minimum efficiency for which a job keeps its desire while its work fluctuates: 0.05 to
-    /// 1, by default 0.5.
-    pub target: f64,
-    /// The number of cycles to remember: 1 to 1,000, by default 4.
-    pub memory: usize,
-}
-
-impl Policy for Steady {
-    const NAME: &'static str = "steady";
-    const DEFAULT: Self = Self {
-        high: STEADY_HIGH.default,
-        target: STEADY_TARGET.default,
-        memory: STEADY_MEMORY.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&STEADY_HIGH, &mut self.high)?;
-        visitor.plain(&STEADY_TARGET, &mut self.target)?;
-        visitor.plain(&STEADY_MEMORY, &mut self.memory)
-    }
-}
-
-impl Default for Steady {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of the steady estimate.
+    Steady, "steady" {
+        /// The share of the allotted time that counts as using the whole allotment: 0.5 to 1, by
+        /// default 0.9.
+        high: f64 = STEADY_HIGH,
+        /// The minimum efficiency for which a job keeps its desire while its work fluctuates: 0.05 to
+        /// 1, by default 0.5.
+        target: f64 = STEADY_TARGET,
+        /// The number of cycles to remember: 1 to 1,000, by default 4.
+        memory: usize = STEADY_MEMORY,
     }
 }
 

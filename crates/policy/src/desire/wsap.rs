@@ -15,32 +15,14 @@
 //! The estimate has no memory, so under constant parallelism it keeps overshooting and falling
 //! back.
 
-use super::tunables::WSAP_ETA;
-use super::{Estimate, ONE, Seen, fixed, processors};
-use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use super::{Estimate, ONE, Seen, fixed, processors, tunables};
+use crate::parameters::parameters;
 
-/// Parameters of WSAP.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wsap {
-    /// The target efficiency: 0.05 to 0.99, by default 0.5.
-    pub eta: f64,
-}
-
-impl Policy for Wsap {
-    const NAME: &'static str = "wsap";
-    const DEFAULT: Self = Self {
-        eta: WSAP_ETA.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&WSAP_ETA, &mut self.eta)
-    }
-}
-
-impl Default for Wsap {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of WSAP.
+    Wsap, "wsap" {
+        /// The target efficiency: 0.05 to 0.99, by default 0.5.
+        eta: f64 = WSAP_ETA,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Backoffs: each failed sweep makes a thief's next sleep longer.
 
-use super::tunables as t;
+use super::tunables;
 use crate::Nanos;
 use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor, at_most};
+use crate::parameters::{Policy, parameters};
 
 /// How the sleeps of a thief grow. The first sleep of a search is the minimum; a successful steal
 /// ends the search.
@@ -59,48 +59,7 @@ pub enum Randomness {
     LimitMax,
 }
 
-/// Defines the struct with the parameters of one backoff. Its fields are in the order of the text
-/// form, each with its tunable.
-macro_rules! backoff {
-    ($(#[$doc:meta])* $type:ident, $name:literal {
-        $($(#[$field_doc:meta])* $field:ident: $field_type:ty = $row:ident $(or $other:ident)?,)*
-    } agree($($low:ident <= $high:ident),*)) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct $type {
-            $($(#[$field_doc])* pub $field: $field_type,)*
-        }
-
-        impl Policy for $type {
-            const NAME: &'static str = $name;
-            const DEFAULT: Self = Self { $($field: t::$row.default),* };
-
-            fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-                $(backoff!(@visit self, visitor, $field, $row $(, $other)?);)*
-                Ok(())
-            }
-
-            fn agree(&self) -> Result<(), ParseError> {
-                $(at_most((stringify!($low), self.$low), (stringify!($high), self.$high))?;)*
-                Ok(())
-            }
-        }
-
-        impl Default for $type {
-            fn default() -> Self {
-                Self::DEFAULT
-            }
-        }
-    };
-    (@visit $self:ident, $visitor:ident, $field:ident, $row:ident) => {
-        $visitor.plain(&t::$row, &mut $self.$field)?
-    };
-    (@visit $self:ident, $visitor:ident, $field:ident, $row:ident, $other:ident) => {
-        $visitor.parameter(&t::$row, $self.$other, &mut $self.$field)?
-    };
-}
-
-backoff! {
+parameters! {
     /// Parameters of the linear backoff. Times are in nanoseconds.
     Linear, "linear" {
         /// The first sleep: 0 to 1 s, by default 10 us.
@@ -117,7 +76,7 @@ backoff! {
     } agree(min <= max)
 }
 
-backoff! {
+parameters! {
     /// Parameters of the exponential backoff. Times are in nanoseconds.
     Exponential, "exponential" {
         /// The first sleep: 1 ns to 1 s, by default 10 us.
@@ -134,7 +93,7 @@ backoff! {
     } agree(min <= max)
 }
 
-backoff! {
+parameters! {
     /// Parameters of Pheet's original backoff. Times are in nanoseconds.
     PheetOriginal, "pheet-original" {
         /// The limit on the first sleep: 1 ns to 1 s, by default 100 ns.
@@ -146,7 +105,7 @@ backoff! {
     } agree(min <= max)
 }
 
-backoff! {
+parameters! {
     /// Parameters of the backoff that is first exponential, then linear. Times are in nanoseconds.
     ExponentialLinear, "exponential-linear" {
         /// The first sleep: 1 ns to 1 s, by default 10 us.
@@ -166,7 +125,7 @@ backoff! {
     } agree(min <= threshold, threshold <= resume, resume <= max)
 }
 
-backoff! {
+parameters! {
     /// Parameters of the backoff that is first linear, then exponential. Times are in nanoseconds.
     LinearExponential, "linear-exponential" {
         /// The first sleep: 0 to 1 s, by default 10 us.
@@ -186,7 +145,7 @@ backoff! {
     } agree(min <= threshold, threshold <= resume, resume <= max)
 }
 
-backoff! {
+parameters! {
     /// Parameters of the weighted mean of a linear and an exponential backoff. Times are in
     /// nanoseconds.
     Combination, "combination" {

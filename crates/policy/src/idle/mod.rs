@@ -56,11 +56,9 @@ pub use custom::{BackoffFactory, CustomBackoff, LONGEST_SLEEP};
 pub use quanta::{Inefficient, LongQuanta, Quanta};
 pub use state::{IdleState, Rest};
 
-use tunables::ELASTIC_SEARCH;
-
 use crate::Nanos;
 use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor};
+use crate::parameters::{Policy, parameters};
 use crate::tunable::{Basis, Tunable, choice, choices, table};
 
 /// What an idle worker does. Default: [`Elastic`](Self::Elastic) with a search of 100 us.
@@ -129,27 +127,12 @@ impl Default for IdlePolicy {
     }
 }
 
-/// Parameters of the elastic policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elastic {
-    /// How long a thief searches before it parks, in nanoseconds from its first failed sweep: 0 to
-    /// 1 s, by default 100 us.
-    pub search: Nanos,
-}
-
-impl Policy for Elastic {
-    const NAME: &'static str = "elastic";
-    const DEFAULT: Self = Self {
-        search: ELASTIC_SEARCH.default,
-    };
-
-    fn visit(&mut self, visitor: &mut Visitor<'_>) -> Result<(), ParseError> {
-        visitor.plain(&ELASTIC_SEARCH, &mut self.search)
-    }
-}
-
-impl Default for Elastic {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of the elastic policy.
+    #[derive(Eq)]
+    Elastic, "elastic" {
+        /// How long a thief searches before it parks, in nanoseconds from its first failed sweep: 0 to
+        /// 1 s, by default 100 us.
+        search: Nanos = ELASTIC_SEARCH,
     }
 }
