@@ -31,7 +31,7 @@ mod tests;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     affinity: Option<CpuList>,
-    /// The standard library's count of usable CPUs; only queried if the affinity is unknown.
+    /// The system's count of usable CPUs; only queried if the affinity is unknown.
     pub(crate) counted: Option<usize>,
     quotas: Vec<Quota>,
     grants: Vec<Grant>,
@@ -50,7 +50,7 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn read() -> Self {
-        let count = || std::thread::available_parallelism().ok().map(usize::from);
+        let count = tidegate_sync::thread::processors;
         let variable = |name: &str| std::env::var_os(name);
         Self::from_files(&Root(Path::new("/")), &count, &variable)
     }

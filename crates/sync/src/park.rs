@@ -109,6 +109,7 @@ impl Parker {
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod fallback {
     use crate::lock::Mutex;
+    use std::sync::atomic::Ordering;
     use std::time::Duration;
 
     #[cfg(loom)]
@@ -128,9 +129,9 @@ mod fallback {
             if still() {
                 match limit {
                     None => drop(self.changed.wait(guard)),
-                    // A lone thread would wait for nobody, and cannot.
-                    Some(_)
-                        if cfg!(all(target_family = "wasm", not(target_feature = "atomics"))) => {}
+                    // The only thread would wait for nobody, and the standard library panics.
+                    // Relaxed: without threads there is nobody to pair with.
+                    Some(_) if crate::thread::UNSUPPORTED.load(Ordering::Relaxed) => {}
                     Some(limit) => drop(self.changed.wait_timeout(guard, limit)),
                 }
             }

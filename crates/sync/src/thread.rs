@@ -5,12 +5,14 @@ mod exit;
 mod fork;
 mod number;
 mod private;
+mod processors;
 mod slice;
 
 use crate::simulation::{self, End, Seat};
 #[cfg(loom)]
 use loom::thread as imp;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(not(loom))]
 use std::thread as imp;
 
@@ -19,6 +21,7 @@ pub use exit::at_exit;
 pub use fork::{PerProcess, Process, abort_child, watch_forks};
 pub use number::with_number;
 pub use private::PrivateFile;
+pub use processors::processors;
 pub use slice::shorten_slice;
 
 /// The handle of a thread from [`start`].
@@ -75,9 +78,19 @@ fn start_boxed(name: String, stack: usize, body: Body) -> io::Result<JoinHandle>
     let handle = std::thread::Builder::new()
         .name(name)
         .stack_size(stack)
-        .spawn(body)?;
+        .spawn(body)
+        .inspect_err(|error| {
+            if error.kind() == io::ErrorKind::Unsupported {
+                // Relaxed: without threads there is nobody to pair with.
+                UNSUPPORTED.store(true, Ordering::Relaxed);
+            }
+        })?;
     Ok(JoinHandle { handle, end })
 }
+
+/// Whether [`start`] has failed because this system has no threads. No target feature tells: on
+/// stable Rust, `wasm32-wasip1-threads` has the same ones as `wasm32-wasip1`.
+pub(crate) static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Lets other threads use the processor.
 pub fn yield_now() {

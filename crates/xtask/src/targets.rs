@@ -31,6 +31,10 @@ const TARGETS: &[Target] = &[
     Target(["on", "wasm32-unknown-unknown", "node", "in Node, without threads"], &[
         "run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
     ]),
+    Target(["on", "wasm32-wasip1-threads", "node", "in Node, whose workers are the threads"], &[
+        "TIDEGATE_NUM_WORKERS=1 RAYON_NUM_THREADS=1 run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+        "TIDEGATE_NUM_WORKERS=2 RAYON_NUM_THREADS=2 run --target={system} --locked --manifest-path examples/wasm/Cargo.toml",
+    ]),
     Target(["on", "aarch64-apple-darwin", "cargo-zigbuild", "linked, not run"], &[LINK]),
     Target(["on", "x86_64-unknown-freebsd", "cargo-zigbuild", "linked, not run"], &[LINK]),
 ];
@@ -49,6 +53,7 @@ const VARIABLES: &str = "\
     CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc-posix \
     CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER={root}/crates/xtask/wine/run \
     WINEPREFIX={target}/xtask/wine \
+    CARGO_TARGET_WASM32_WASIP1_THREADS_RUNNER={root}/examples/wasm/wasi.mjs \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER={root}/examples/wasm/run.mjs \
     CARGO_TARGET_DIR={target}/xtask/cross";
 

@@ -1,8 +1,10 @@
 //! Runs the main parts of Tidegate and of rayon on Tidegate, and fails if a result is wrong. Where
-//! the system has no threads, the calling thread runs everything. `run.mjs` runs it in Node.
+//! the system has no threads, the calling thread runs everything. `run.mjs` runs it in Node, and
+//! `wasi.mjs` with threads.
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tidegate::{for_each, join, map_reduce, scope, spawn};
 
 fn fib(n: u64) -> u64 {
@@ -27,6 +29,8 @@ fn main() {
     let handles: Vec<_> = (1..=10).map(|n| spawn(move || fib(n))).collect();
     let fibs: u64 = handles.into_iter().map(|handle| handle.join()).sum();
     assert_eq!(fibs, 143);
+    let waited = spawn(|| fib(5)).join_timeout(Duration::from_millis(1));
+    assert_eq!(waited.unwrap_or_else(|handle| handle.join()), 5);
 
     // Without threads, the caller runs the first task while it waits for the second.
     let pool = tidegate::Pool::builder().workers(2).build();

@@ -9,32 +9,13 @@ use serde_json::Value;
 
 #[test]
 fn helps() {
-    for command in [
-        "",
-        "run",
-        "run fib",
-        "run digest",
-        "compare",
-        "compare fib",
-        "sim",
-        "sim fib",
-        "sim jobs",
-        "replay",
-        "machine",
-        "tunables",
-        "jobs",
-        "top",
-        "table",
-        "table check",
-        "exec",
-        "fan",
-        "fan plan",
-        "fan plan uts",
-        "fan plan digest",
-        "fan plan sim",
-        "fan piece",
-        "fan merge",
-    ] {
+    #[rustfmt::skip]
+    let commands = [
+        "", "run", "run fib", "run digest", "compare", "compare fib", "sim", "sim fib", "sim jobs",
+        "replay", "machine", "tunables", "jobs", "top", "table", "table check", "exec", "fan",
+        "fan plan", "fan plan uts", "fan plan digest", "fan plan sim", "fan piece", "fan merge",
+    ];
+    for command in commands {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], tidegate);
     }

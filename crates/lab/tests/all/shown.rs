@@ -7,26 +7,14 @@ use crate::support::{assert_shown, lab};
 
 #[test]
 fn helps() {
-    for command in [
-        "",
-        "reproduce",
-        "fan",
-        "fan plan reproduce",
-        "report",
-        "compare",
-        "compare wake",
-        "compare iter",
-        "bench",
-        "bench handover",
-        "bench queues",
-        "bench places",
-        "bench intervals",
-        "bench memory",
-        "bench streams",
-        "bench rayon-programs",
-        "bench calibrate",
-        "bench exec",
-    ] {
+    #[rustfmt::skip]
+    let commands = [
+        "", "reproduce", "fan", "fan plan reproduce", "report", "compare", "compare wake",
+        "compare iter", "bench", "bench handover", "bench queues", "bench places",
+        "bench intervals", "bench memory", "bench streams", "bench rayon-programs",
+        "bench calibrate", "bench exec",
+    ];
+    for command in commands {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], lab);
     }
