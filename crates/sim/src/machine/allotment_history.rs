@@ -157,7 +157,7 @@ mod tests {
     fn only_trimmed_mean_bounds_greedy_time() {
         // The job first has enough tasks for eight processors. A chain of tasks on six processors
         // follows, and then enough tasks again, but on one processor.
-        let (span, alone) = (1_000, 100_000);
+        let (span, alone) = (1_000, 10_000);
         let schedule = history(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
         let (work, time) = (8 * span + span + alone, 2 * span + alone);
         let bound = |processors: f64| work as f64 / processors + span as f64;
