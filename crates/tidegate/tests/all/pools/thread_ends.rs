@@ -57,6 +57,7 @@ fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<
 
 /// The joining thread gets the number that the dying thread had when the task started.
 #[test]
+#[cfg_attr(windows, ignore = "no thread starts there while a destructor waits")]
 fn handle_joins_dying_thread_task() {
     if !is_alone("pools::thread_ends::handle_joins_dying_thread_task") {
         return;
