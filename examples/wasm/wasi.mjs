@@ -26,7 +26,16 @@ async function thread() {
     parentPort.postMessage({ number, argument });
     return number;
   };
-  const imports = { env: { memory }, wasi: { "thread-spawn": spawn }, ...wasi.getImportObject() };
+  // Ends the program, whichever thread calls it; the caller waits for that.
+  const proc_exit = (code) => {
+    parentPort.postMessage({ code });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  };
+  const imports = {
+    env: { memory },
+    wasi: { "thread-spawn": spawn },
+    wasi_snapshot_preview1: { ...wasi.wasiImport, proc_exit },
+  };
   const instance = await WebAssembly.instantiate(module, imports);
   if (number === 0) {
     parentPort.postMessage({ code: wasi.start(instance) });

@@ -52,7 +52,9 @@ impl Machine {
     pub fn read() -> Self {
         let count = tidegate_sync::thread::processors;
         let variable = |name: &str| std::env::var_os(name);
-        Self::from_files(&Root(Path::new("/")), &count, &variable)
+        // Windows has no such files, but Wine shows those of its host.
+        let root = if cfg!(windows) { r"\\?\none" } else { "/" };
+        Self::from_files(&Root(Path::new(root)), &count, &variable)
     }
 
     /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.

@@ -57,7 +57,7 @@ impl ThreadClock {
     }
 
     /// Returns the processor time used by the thread, in nanoseconds. `None` if the system does not
-    /// report it, or if the thread has ended.
+    /// report it, or some time after the thread has ended.
     #[must_use]
     pub fn read(&self) -> Option<u64> {
         // Relaxed: as in `take`. 0 is no thread's clock id.
@@ -123,7 +123,9 @@ mod times {
     #[link(name = "kernel32")]
     unsafe extern "system" {
         safe fn GetCurrentProcess() -> Handle;
+        safe fn GetCurrentProcessId() -> i32;
         safe fn GetCurrentThreadId() -> i32;
+        safe fn GetProcessIdOfThread(thread: Handle) -> i32;
         safe fn OpenThread(access: i32, inherit: i32, id: i32) -> Handle;
         fn CloseHandle(handle: Handle) -> i32;
         fn GetProcessTimes(of: Handle, began: Time, ended: Time, kernel: Time, user: Time) -> i32;
@@ -145,11 +147,13 @@ mod times {
             return None;
         }
         let [mut a, mut b, mut kernel, mut user] = [0; 4];
+        // Once a thread has ended, one of another process may get its id.
+        let own = GetProcessIdOfThread(thread) == GetCurrentProcessId();
         // SAFETY: the handle was opened just now.
         let known = unsafe { GetThreadTimes(thread, &mut a, &mut b, &mut kernel, &mut user) } != 0;
         // SAFETY: as above, and nobody else has it.
         unsafe { CloseHandle(thread) };
-        known.then_some(100 * (kernel + user))
+        (own && known).then_some(100 * (kernel + user))
     }
 
     /// The id stands for the clock: no thread has the id 0.

@@ -109,7 +109,6 @@ impl Parker {
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod fallback {
     use crate::lock::Mutex;
-    use std::sync::atomic::Ordering;
     use std::time::Duration;
 
     #[cfg(loom)]
@@ -130,8 +129,7 @@ mod fallback {
                 match limit {
                     None => drop(self.changed.wait(guard)),
                     // The only thread would wait for nobody, and the standard library panics.
-                    // Relaxed: without threads there is nobody to pair with.
-                    Some(_) if crate::thread::UNSUPPORTED.load(Ordering::Relaxed) => {}
+                    Some(_) if crate::thread::are_unsupported() => {}
                     Some(limit) => drop(self.changed.wait_timeout(guard, limit)),
                 }
             }

@@ -88,9 +88,21 @@ fn start_boxed(name: String, stack: usize, body: Body) -> io::Result<JoinHandle>
     Ok(JoinHandle { handle, end })
 }
 
-/// Whether [`start`] has failed because this system has no threads. No target feature tells: on
-/// stable Rust, `wasm32-wasip1-threads` has the same ones as `wasm32-wasip1`.
-pub(crate) static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
+/// Whether [`start`] has failed because this system has no threads.
+static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this system is known to have no threads. A target feature tells without a system, but not
+/// under WASI: on stable Rust, `wasm32-wasip1-threads` has the same ones as `wasm32-wasip1`.
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+pub(crate) fn are_unsupported() -> bool {
+    let lone = cfg!(all(
+        target_family = "wasm",
+        target_os = "unknown",
+        not(target_feature = "atomics")
+    ));
+    // Relaxed: without threads there is nobody to pair with.
+    lone || UNSUPPORTED.load(Ordering::Relaxed)
+}
 
 /// Lets other threads use the processor.
 pub fn yield_now() {

@@ -105,7 +105,6 @@ pub const SUITES: &[Suite] = &[
     Suite(Soak, "interval-pools", "-p tidegate-workloads", ["1", "3"], "intervals::interval_programs_verify_on_every_queue"),
     Suite(Soak, "programs", "-p tidegate", ["1", "500"], "programs::run_every_task_once"),
     Suite(Soak, "rayon-programs", "--locked --target-dir={target}/xtask/beside --manifest-path crates/rayon-core/Cargo.toml", ["1", "500"], "programs::run_every_task_of_rayon_once"),
-    Suite(Soak, "planted", "-p tidegate --features testing", ["1", "100"], "planted_bugs::ordinary::ordinary_runs_rarely_meet_the_bugs"),
     Suite(Soak, "exec-kills", "-p tidegate-exec", ["1", "100"], "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Suite(Soak, "exec-pairs", "-p tidegate-exec", ["1", "25"], "follow::tests::kills::survivors_of_two_commands_restore_their_program"),
     Suite(Soak, "exec-threads", "-p tidegate-exec", ["1", "10"], "follow::tests::kills::thousands_of_threads_are_restored"),

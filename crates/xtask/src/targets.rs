@@ -26,6 +26,7 @@ const TARGETS: &[Target] = &[
     ]),
     Target(["on", "x86_64-pc-windows-gnu", "wine x86_64-w64-mingw32-gcc-posix", "in Wine"], &[
         "test --target={system} --tests -p tidegate-sync -p tidegate-deque -p tidegate-policy -p tidegate-core",
+        "test --target={system} -p tidegate-machine --lib windows",
         "test --target={system} -p tidegate --lib --test small --test random_programs --test all",
     ]),
     Target(["on", "wasm32-unknown-unknown", "node", "in Node, without threads"], &[

@@ -109,6 +109,14 @@ mod default_workers {
         assert_eq!((nowhere.default_workers(), nowhere.usable().len()), (1, 1));
     }
 
+    #[cfg(windows)]
+    #[test]
+    fn follow_the_system_on_windows() {
+        let count = tidegate_sync::thread::processors();
+        assert_eq!(Some(Machine::read().default_workers()), count);
+        assert_eq!(Machine::read().affinity(), None);
+    }
+
     #[test]
     fn agree_with_the_standard_library() {
         let standard = std::thread::available_parallelism().map_or(1, usize::from);

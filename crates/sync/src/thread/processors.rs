@@ -9,14 +9,14 @@ pub fn processors() -> Option<usize> {
     imp::processors()
 }
 
-#[cfg(not(windows))]
+#[cfg(any(not(windows), miri))]
 mod imp {
     pub(super) fn processors() -> Option<usize> {
         std::thread::available_parallelism().ok().map(usize::from)
     }
 }
 
-#[cfg(windows)]
+#[cfg(all(windows, not(miri)))]
 mod imp {
     use super::{Rate, usable};
     use std::ptr::null_mut;
@@ -68,7 +68,8 @@ mod imp {
         // SAFETY: null stands for the job of this process; `rate` is writable and `length` long. The
         // call fails outside of a job, and leaves `rate` as it was.
         unsafe { QueryInformationJobObject(null_mut(), CPU_RATE, &mut rate, length, null_mut()) };
-        let all = GetActiveProcessorCount(ALL_GROUPS) as usize;
+        // 0 if the call fails.
+        let all = (GetActiveProcessorCount(ALL_GROUPS) as usize).max(own.count_ones() as usize);
         let [_, _, build, _] = version.numbers;
         (known != 0).then(|| usable(own, system, all, build).min(rate.processors(all)))
     }
@@ -123,6 +124,21 @@ mod tests {
     #[test]
     fn this_system_has_some_processors() {
         assert!(processors().is_some_and(|count| count >= 1));
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn affinity_of_the_process_counts() {
+        type Handle = *mut std::ffi::c_void;
+        #[link(name = "kernel32")]
+        unsafe extern "system" {
+            safe fn GetCurrentProcess() -> Handle;
+            safe fn SetProcessAffinityMask(process: Handle, mask: usize) -> i32;
+        }
+        let before = processors().unwrap();
+        assert_ne!(SetProcessAffinityMask(GetCurrentProcess(), 1), 0);
+        assert_eq!(processors(), Some(1));
+        SetProcessAffinityMask(GetCurrentProcess(), (1 << before) - 1);
     }
 
     #[test]

@@ -5,7 +5,6 @@ mod bank;
 mod board;
 mod journal;
 mod mailbox;
-mod ordinary;
 mod spooler;
 
 use std::hint::black_box;
