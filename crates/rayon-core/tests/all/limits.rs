@@ -5,7 +5,7 @@ use rayon_core::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tidegate_testkit::is_alone;
 
 use crate::support::{pool, watched};
@@ -43,10 +43,13 @@ impl Drop for MadeUp {
     }
 }
 
+const LONG_ENOUGH: Duration = Duration::from_millis(10);
+
 /// Runs `tasks` tasks that never wait, and returns the highest number that ran at once. Each task
-/// yields its processor until all of them have begun, or else so often that another thread of the
-/// pool would have had time to begin one. The tasks come from outside the pool, so each of them
-/// wakes a thread.
+/// computes until all of them have begun, or else so long that another thread of the pool would
+/// have had time to begin one. It does not yield: on a busy machine a task that did would get so
+/// little of a processor that the pool would lend its slot. The tasks come from outside the pool,
+/// so each of them wakes a thread.
 fn most_at_once(pool: &ThreadPool, tasks: usize) -> usize {
     let [begun, running, most] = [(); 3].map(|()| AtomicUsize::new(0));
     pool.in_place_scope(|s| {
@@ -56,11 +59,9 @@ fn most_at_once(pool: &ThreadPool, tasks: usize) -> usize {
                 begun.fetch_add(1, Ordering::Relaxed);
                 let others = running.fetch_add(1, Ordering::Relaxed);
                 most.fetch_max(others + 1, Ordering::Relaxed);
-                let mut yields = 0;
-                while begun.load(Ordering::Relaxed) < tasks && yields < 100 {
-                    std::thread::yield_now();
-                    (0..1_000).for_each(|_| std::hint::spin_loop());
-                    yields += 1;
+                let start = Instant::now();
+                while begun.load(Ordering::Relaxed) < tasks && start.elapsed() < LONG_ENOUGH {
+                    std::hint::spin_loop();
                 }
                 running.fetch_sub(1, Ordering::Relaxed);
             });
