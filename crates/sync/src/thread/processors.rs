@@ -150,8 +150,9 @@ mod tests {
 
     #[test]
     fn threads_of_newer_systems_leave_their_group() {
-        assert_eq!(usable(usize::MAX, usize::MAX, 128, 19045), 64);
-        assert_eq!(usable(usize::MAX, usize::MAX, 128, 26100), 128);
+        let group = usize::MAX;
+        assert_eq!(usable(group, group, 128, 19045), usize::BITS as usize);
+        assert_eq!(usable(group, group, 128, 26100), 128);
         assert_eq!(usable(0, 0, 128, 19045), 128);
     }
 
