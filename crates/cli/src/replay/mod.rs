@@ -110,19 +110,28 @@ impl Report<'_> {
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rules = self.rules;
-        let (idle, est_cycle) = (rules.idle_text(), show_time(rules.est_cycle));
-        let width = show_count(rules.workers, "worker");
-        writeln!(out, "pool        {}, {width}", output::tame(&rules.pool))?;
+        let Rules {
+            idle: _,
+            steal,
+            victim,
+            memory,
+            share,
+            desire,
+            est_cycle,
+            workers,
+            pool,
+        } = self.rules;
+        let idle = self.rules.idle_text();
+        let est_cycle = show_time(*est_cycle);
+        let width = show_count(*workers, "worker");
+        writeln!(out, "pool        {}, {width}", output::tame(pool))?;
         writeln!(
             out,
-            "rules       idle={idle} steal={} victim={} memory={}",
-            rules.steal, rules.victim, rules.memory
+            "rules       idle={idle} steal={steal} victim={victim} memory={memory}"
         )?;
         writeln!(
             out,
-            "            share={} desire={} est-cycle={est_cycle}",
-            rules.share, rules.desire
+            "            share={share} desire={desire} est-cycle={est_cycle}"
         )?;
         for stream in &self.streams {
             let asked = show_count(stream.decisions as usize, "decision");
