@@ -105,8 +105,8 @@ pub(crate) struct Victim {
     /// Whether a task runs at the base of this worker's stack and does not wait. Only the worker's
     /// own thread writes this.
     pub(crate) is_busy: Hint<bool>,
-    /// Whether the worker waits and runs no task on top, or is in a blocking call. Only the worker's
-    /// own thread writes this.
+    /// Whether the worker waits and runs no task on top, or is in a blocking call. Only the
+    /// worker's own thread writes this.
     pub(crate) rests: Hint<bool>,
     /// Whether a joiner spent longer waiting for a half that this worker stole than running the
     /// half itself would have taken.

@@ -208,8 +208,8 @@ pub(crate) fn at_most(low: (&str, u64), high: (&str, u64)) -> Result<(), ParseEr
     ))
 }
 
-/// Defines the struct with the parameters of a policy. Its fields are in the order of the text form,
-/// each with its row in the module `tunables` of the caller.
+/// Defines the struct with the parameters of a policy. Its fields are in the order of the text
+/// form, each with its row in the module `tunables` of the caller.
 macro_rules! parameters {
     ($(#[$doc:meta])* $type:ident, $name:literal {
         $($(#[$field_doc:meta])* $field:ident: $field_type:ty = $row:ident $(or $other:ident)?,)*

@@ -162,7 +162,7 @@ mod times {
     }
 }
 
-/// Nothing tells the times.
+/// Times that this crate does not read.
 #[cfg(any(not(any(target_os = "linux", windows)), loom, miri))]
 mod times {
     pub(super) fn process_time() -> u64 {

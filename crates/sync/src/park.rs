@@ -128,7 +128,7 @@ mod fallback {
             if still() {
                 match limit {
                     None => drop(self.changed.wait(guard)),
-                    // The only thread would wait for nobody, and the standard library panics.
+                    // Nobody could end the wait, and the standard library would panic.
                     Some(_) if crate::thread::are_unsupported() => {}
                     Some(limit) => drop(self.changed.wait_timeout(guard, limit)),
                 }

@@ -91,8 +91,8 @@ fn start_boxed(name: String, stack: usize, body: Body) -> io::Result<JoinHandle>
 /// Whether [`start`] has failed because this system has no threads.
 static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether this system is known to have no threads. A target feature tells without a system, but not
-/// under WASI: on stable Rust, `wasm32-wasip1-threads` has the same ones as `wasm32-wasip1`.
+/// Whether this system is known to have no threads. A target feature tells without a system, but
+/// not under WASI: on stable Rust, `wasm32-wasip1-threads` has the same ones as `wasm32-wasip1`.
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 pub(crate) fn are_unsupported() -> bool {
     let lone = cfg!(all(

@@ -1,5 +1,5 @@
-//! Counts the instructions of the programs in `benches/costs` with callgrind, which hardly depend on
-//! what else the machine does: `cargo run -p xtask -- ci costs`. ARCHITECTURE.md limits each.
+//! Counts the instructions of the programs in `benches/costs` with callgrind, which hardly depend
+//! on what else the machine does: `cargo run -p xtask -- ci costs`. ARCHITECTURE.md limits each.
 
 use anyhow::{Context, Result, ensure};
 

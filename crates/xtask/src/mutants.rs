@@ -153,8 +153,8 @@ fn copy() -> Outcome {
     Ok(String::new())
 }
 
-/// The mutant must compile, and its test must begin and then fail or crash. Returns the title and the
-/// first error message.
+/// The mutant must compile, and its test must begin and then fail or crash. Returns the title and
+/// the first error message.
 fn check(mutant: &Mutant) -> Outcome {
     let built = mutant.cargo_test(&["--no-run"]).succeed();
     built.context("the mutant does not compile")?;

@@ -40,13 +40,13 @@ pub enum Kind {
 use Kind::{Loom, Miri, Soak, Tsan};
 
 /// A row: its name on the command line, the arguments of cargo that select its programs, the value
-/// for every change and for a nightly run, see [`Kind::cargo`], and the tests. Each test's name contains
-/// one of these words, and each word is part of some test's name.
+/// for every change and for a nightly run, see [`Kind::cargo`], and the tests. Each test's name
+/// contains one of these words, and each word is part of some test's name.
 #[rustfmt::skip]
 pub struct Suite(Kind, &'static str, &'static str, [&'static str; 2], &'static str);
 
-/// The models with higher bounds have one worker, or a second worker that runs only part of the time,
-/// or three threads.
+/// The models with higher bounds have one worker, or a second worker that runs only part of the
+/// time, or three threads.
 #[rustfmt::skip]
 pub const SUITES: &[Suite] = &[
     Suite(Loom, "sync", "-p tidegate-sync", ["2", "4"], "models::"),
@@ -120,8 +120,8 @@ pub const SUITES: &[Suite] = &[
 /// The variable that holds the number of slices to run; 1 if unset.
 const SCALE: &str = "TIDEGATE_SOAK_SCALE";
 
-/// After this many seconds, a nightly run stops a model whose bound is 0 for every change. The model
-/// prints [`CUT_OFF`].
+/// After this many seconds, a nightly run stops a model whose bound is 0 for every change. The
+/// model prints [`CUT_OFF`].
 const HOUR: &str = "3600";
 
 const CUT_OFF: &str = "cut off";
@@ -166,8 +166,8 @@ impl Kind {
         rustup(&format!("component add --toolchain nightly {components}"))
     }
 
-    /// Returns the command `cargo test` for these programs, with a bound on preemptions, flags, or a
-    /// number of slices. loom is behind a feature so that users' lock files do not contain it.
+    /// Returns the command `cargo test` for these programs, with a bound on preemptions, flags, or
+    /// a number of slices. loom is behind a feature so that users' lock files do not contain it.
     #[rustfmt::skip]
     pub fn cargo(self, programs: &str, value: &str) -> Cmd {
         let (variable, line) = match self {

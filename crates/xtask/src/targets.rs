@@ -9,8 +9,8 @@ use crate::step::Tally;
 /// [`Cmd::cargo`].
 struct Target([&'static str; 4], &'static [&'static str]);
 
-/// Some dependencies of the command and the laboratory don't compile for 32-bit targets. The emulator
-/// cannot fork a program that has threads, so tests that do so are left out.
+/// Some dependencies of the command and the laboratory don't compile for 32-bit targets. The
+/// emulator cannot fork a program that has threads, so tests that do so are left out.
 #[rustfmt::skip]
 const TARGETS: &[Target] = &[
     Target(["check", "aarch64-unknown-linux-gnu", "", "type-checked only"], &[ALL, DROP_IN]),

@@ -17,7 +17,8 @@ use crate::parameters::parameters;
 parameters! {
     /// Parameters of A-Deque.
     ADeque, "a-deque" {
-        /// The number of processors that each waiting task adds to the desire: 0 to 100, by default 2.
+        /// The number of processors that each waiting task adds to the desire: 0 to 100, by default
+        /// 2.
         beta: f64 = A_DEQUE_BETA,
     }
 }

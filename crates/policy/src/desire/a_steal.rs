@@ -16,8 +16,8 @@ use crate::parameters::parameters;
 parameters! {
     /// Parameters of A-Steal.
     ASteal, "a-steal" {
-        /// The share of the allotted time that a job must spend working for a cycle to be efficient:
-        /// 0.05 to 0.99, by default 0.9.
+        /// The share of the allotted time that a job must spend working for a cycle to be
+        /// efficient: 0.05 to 0.99, by default 0.9.
         delta: f64 = A_STEAL_DELTA,
         /// The factor by which the desire grows or shrinks: 1.05 to 16, by default 2.
         rho: f64 = A_STEAL_RHO,

@@ -21,8 +21,9 @@ parameters! {
     /// Parameters of demand-aware work-stealing.
     #[derive(Eq)]
     Dws, "dws" {
-        /// The number of consecutive failed attempts to steal after which a worker gives its processor
-        /// back: 1 to 1,000,000, by default 32. A worker that parks has already given it back.
+        /// The number of consecutive failed attempts to steal after which a worker gives its
+        /// processor back: 1 to 1,000,000, by default 32. A worker that parks has already given it
+        /// back.
         t_sleep: usize = DWS_T_SLEEP,
     }
 }

@@ -41,8 +41,8 @@ parameters! {
         /// The share of the allotted time that counts as using the whole allotment: 0.5 to 1, by
         /// default 0.9.
         high: f64 = STEADY_HIGH,
-        /// The minimum efficiency for which a job keeps its desire while its work fluctuates: 0.05 to
-        /// 1, by default 0.5.
+        /// The minimum efficiency for which a job keeps its desire while its work fluctuates: 0.05
+        /// to 1, by default 0.5.
         target: f64 = STEADY_TARGET,
         /// The number of cycles to remember: 1 to 1,000, by default 4.
         memory: usize = STEADY_MEMORY,

@@ -131,8 +131,8 @@ parameters! {
     /// Parameters of the elastic policy.
     #[derive(Eq)]
     Elastic, "elastic" {
-        /// How long a thief searches before it parks, in nanoseconds from its first failed sweep: 0 to
-        /// 1 s, by default 100 us.
+        /// How long a thief searches before it parks, in nanoseconds from its first failed sweep: 0
+        /// to 1 s, by default 100 us.
         search: Nanos = ELASTIC_SEARCH,
     }
 }

@@ -27,17 +27,17 @@ parameters! {
     Quanta, "quanta" {
         /// The minimum length of a quantum: 1 us to 1 s, by default 75 us.
         length: Nanos = QUANTA_LENGTH,
-        /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1, by
-        /// default 0.5.
+        /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1,
+        /// by default 0.5.
         threshold: f64 = QUANTA_THRESHOLD,
         /// How much a sleep grows with the share of time spent on steal attempts, as a multiple of
         /// `length`: 0 to 100, by default 0.4.
         s1: f64 = QUANTA_S1,
-        /// How much a sleep grows with each consecutive inefficient quantum before it, as a multiple of
-        /// `length`: 0 to 100, by default 0.8.
+        /// How much a sleep grows with each consecutive inefficient quantum before it, as a
+        /// multiple of `length`: 0 to 100, by default 0.8.
         s2: f64 = QUANTA_S2,
-        /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to 100, by
-        /// default 2.
+        /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to
+        /// 100, by default 2.
         c: f64 = QUANTA_C,
         /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
         max: Nanos = QUANTA_MAX,
@@ -54,19 +54,19 @@ parameters! {
         length: Nanos = LONG_QUANTA_LENGTH,
         /// The minimum length of a long quantum: 1 us to 10 s, by default 3 ms.
         long: Nanos = LONG_QUANTA_LONG,
-        /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1, by
-        /// default 0.6.
+        /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1,
+        /// by default 0.6.
         threshold: f64 = LONG_QUANTA_THRESHOLD,
         /// Which quantum's share must exceed the threshold. By default, either share is enough.
         inefficient: Inefficient = LONG_QUANTA_INEFFICIENT,
         /// How much a sleep grows with the product of the shares of both quanta, as a multiple of
         /// `length`: 0 to 100, by default 0.8.
         s1: f64 = LONG_QUANTA_S1,
-        /// How much a sleep grows with each consecutive inefficient quantum before it, as a multiple of
-        /// `length`: 0 to 100, by default 0.8.
+        /// How much a sleep grows with each consecutive inefficient quantum before it, as a
+        /// multiple of `length`: 0 to 100, by default 0.8.
         s2: f64 = LONG_QUANTA_S2,
-        /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to 100, by
-        /// default 2.
+        /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to
+        /// 100, by default 2.
         c: f64 = LONG_QUANTA_C,
         /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
         max: Nanos = LONG_QUANTA_MAX,

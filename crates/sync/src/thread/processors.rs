@@ -65,8 +65,8 @@ mod imp {
         unsafe { RtlGetVersion(&mut version) };
         let mut rate = Rate::default();
         let length = size_of::<Rate>() as u32;
-        // SAFETY: null stands for the job of this process; `rate` is writable and `length` long. The
-        // call fails outside of a job, and leaves `rate` as it was.
+        // SAFETY: null stands for the job of this process; `rate` is writable and `length` long.
+        // The call fails outside of a job, and leaves `rate` as it was.
         unsafe { QueryInformationJobObject(null_mut(), CPU_RATE, &mut rate, length, null_mut()) };
         // 0 if the call fails.
         let all = (GetActiveProcessorCount(ALL_GROUPS) as usize).max(own.count_ones() as usize);
