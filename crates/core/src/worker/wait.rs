@@ -16,6 +16,7 @@ use crate::latch::{Latch, State, Thief};
 use crate::plan::Round;
 use crate::pool::{PoolInner, signal};
 use crate::scope::ScopeCore;
+use crate::simulated;
 use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::stall;
@@ -25,6 +26,7 @@ use crate::unwind;
 use crate::worker::carry;
 use std::time::Duration;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
+use tidegate_policy::tunables::WAIT_SEARCH;
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop, thread};
@@ -129,6 +131,9 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &HalfHeader) ->
 pub fn for_event(event: &Event, pool: &PoolInner) {
     match &*event.waiter {
         Waiter::Thread(parker) => {
+            // If no worker is free for the task that is waited for, it is not about to end.
+            let is_left = || pool.sources.has_unplaced() && pool.sleep.searching() == 0;
+            be_patient(|| event.is_open() || is_left());
             while !event.is_open() {
                 stall::park(pool, parker);
             }
@@ -138,6 +143,22 @@ pub fn for_event(event: &Event, pool: &PoolInner) {
             let worker = WorkerThread::get().expect("the worker that made the event");
             until(worker, Awaited::Outside(event));
         }
+    }
+}
+
+/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
+/// yield.
+pub fn be_patient(mut is_over: impl FnMut() -> bool) {
+    let mut since = None;
+    while !is_over() {
+        if simulated::is_simulated() {
+            return;
+        }
+        let now = clock::now();
+        if now.saturating_sub(*since.get_or_insert(now)) >= WAIT_SEARCH.default {
+            return;
+        }
+        thread::yield_now();
     }
 }
 

@@ -7,15 +7,14 @@ use std::mem;
 use std::sync::Arc;
 use tidegate_core::Origin;
 use tidegate_core::door::{
-    Event, Payload, PoolInner, UnhandledPanic, WorkerThread, may_linger, unwind,
+    Event, Payload, PoolInner, UnhandledPanic, WorkerThread, may_linger, unwind, wait,
 };
 use tidegate_policy::Priority;
-use tidegate_policy::tunables::{STREAM_TURN, WAIT_SEARCH};
+use tidegate_policy::tunables::STREAM_TURN;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 use tidegate_sync::simulation;
-use tidegate_sync::thread;
 
 /// The function's result for an item, or its panic.
 pub(super) type Outcome<T> = Result<T, Payload>;
@@ -215,7 +214,7 @@ impl<'env, X, T> Window<'env, X, T> {
         let pool = runner.pool();
         let mut begun = None;
         // Starting a runner, and perhaps waking a worker, takes longer than a short item.
-        be_patient(|| {
+        wait::be_patient(|| {
             let mut items = self.items.lock();
             begun = items.begin(pool);
             let is_over = begun.is_some() || items.is_closed;
@@ -272,22 +271,6 @@ impl<'env, X, T> Window<'env, X, T> {
             payloads.extend(ended.err());
         }
         payloads
-    }
-}
-
-/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
-/// yield.
-pub(super) fn be_patient(mut is_over: impl FnMut() -> bool) {
-    let mut since = None;
-    while !is_over() {
-        if simulation::is_simulated() {
-            return;
-        }
-        let now = clock::now();
-        if now.saturating_sub(*since.get_or_insert(now)) >= WAIT_SEARCH.default {
-            return;
-        }
-        thread::yield_now();
     }
 }
 
