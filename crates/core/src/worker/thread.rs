@@ -48,8 +48,10 @@ impl<'a> WorkerThread<'a> {
     /// because their fast path would not carry the context to the task.
     #[inline(always)]
     pub fn visible() -> Option<Self> {
+        // Not `with`, which the standard library does not mark as inline: in a crate of several
+        // codegen units, each fork would then call a function to read the word.
         // SAFETY: 1. from this thread's word.
-        unsafe { Self::at(CURRENT.with(Cell::get)) }
+        unsafe { Self::at(CURRENT.try_with(Cell::get).unwrap_or(null())) }
     }
 
     #[cold]
