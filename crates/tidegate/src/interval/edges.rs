@@ -84,7 +84,11 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
         let _ = barrier::heavy();
     }
     let current = WorkerThread::get();
-    let mut ready = Ready::without_hand(current);
+    let count_down = |failed| {
+        let mut ready = Ready::without_hand(current);
+        ready.count_down(to.0, to.1, failed);
+        ready.settle_all();
+    };
     let mut closes = false;
     match (above, push(a.words(from.1).after, to, current)) {
         (Some(above), Some(edge)) => {
@@ -98,16 +102,15 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
             if (unordered || cfg!(debug_assertions)) && count_up(b.words(to.1)) {
                 closes = closes_cycle(edge, from, to, (above, most));
                 if closes {
-                    ready.count_down(to.0, to.1, false);
+                    count_down(false);
                 }
-                ready.count_down(to.0, to.1, false);
+                count_down(false);
             }
         }
         // `from` has occurred, so there is nothing to wait for.
-        (_, None) => ready.count_down(to.0, to.1, a.has_failed(from.1)),
+        (_, None) => count_down(a.has_failed(from.1)),
         (None, Some(_)) => unreachable!("both points of what has ended have occurred"),
     }
-    ready.settle_all();
     if closes {
         return wrong(UsageErrorKind::Cycle);
     }
