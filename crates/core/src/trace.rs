@@ -153,18 +153,8 @@ impl OriginTable {
 /// ```
 #[must_use]
 pub fn phase(number: u64) -> Option<&'static str> {
-    let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;
-    Some(match phase {
-        Phase::Away => "away",
-        Phase::Busy => "busy",
-        Phase::Stealing => "stealing",
-        Phase::Switching => "ready_not_running",
-        Phase::NoWork => "no work",
-        Phase::Latch => "waiting",
-        Phase::Memory => "waiting for memory",
-        Phase::Blocked => "blocked",
-        Phase::Nap => "napping",
-    })
+    let (_, name) = Phase::ALL.get(usize::try_from(number).ok()?)?;
+    Some(name)
 }
 
 impl Options {
