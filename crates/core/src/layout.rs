@@ -135,6 +135,11 @@ impl Layout {
         self.parents[group]
     }
 
+    /// Returns the groups that contain a CPU slot, smallest first.
+    pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(self.smallest(cpu_slot)), |group| self.parent(*group))
+    }
+
     /// Returns the smallest group that contains a CPU slot; for `None`, the group of all CPU slots.
     pub(crate) fn smallest(&self, cpu_slot: Option<usize>) -> usize {
         cpu_slot.map_or(self.groups.len() - 1, |cpu_slot| self.leaf[cpu_slot])
@@ -142,11 +147,7 @@ impl Layout {
 
     /// Whether a group contains a CPU slot. `None` is only in the group of all CPU slots.
     pub(crate) fn is_around(&self, cpu_slot: Option<usize>, group: usize) -> bool {
-        let mut around = self.smallest(cpu_slot);
-        while let (false, Some(parent)) = (around == group, self.parent(around)) {
-            around = parent;
-        }
-        around == group
+        self.around(cpu_slot).any(|around| around == group)
     }
 
     /// Returns the groups that do not contain a CPU slot, nearest first.
