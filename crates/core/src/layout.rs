@@ -33,10 +33,7 @@ impl Layout {
     /// Assigns the CPU slots of a pool to the usable CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
-        let mut cpus = vec![];
-        for worker in 0..workers {
-            cpus.push(order[worker % order.len()]);
-        }
+        let cpus: Vec<usize> = (0..workers).map(|slot| order[slot % order.len()]).collect();
         let tree = topology.places(&cpus);
         if let PlaceBy::Each(size) = by {
             return Self::of_numbers(cpus, size, tree);
@@ -176,11 +173,7 @@ impl Layout {
     }
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
-        let mut cpus = vec![];
-        for cpu_slot in &self.groups[group] {
-            cpus.extend(self.cpu(*cpu_slot));
-        }
-        CpuList::from_iter(cpus)
+        CpuList::from_iter(self.groups[group].iter().filter_map(|slot| self.cpu(*slot)))
     }
 
     /// Returns the distance between two CPU slots. A worker without a CPU slot is near every other
@@ -195,15 +188,11 @@ impl Layout {
 
 /// Returns the CPU slots on the CPUs of each group.
 fn stands_of(cpus: &[usize], groups: &[CpuList]) -> Vec<Vec<usize>> {
-    let mut stands = vec![vec![]; groups.len()];
-    for (stands, group) in stands.iter_mut().zip(groups) {
-        for (cpu_slot, cpu) in cpus.iter().enumerate() {
-            if group.contains(*cpu) {
-                stands.push(cpu_slot);
-            }
-        }
-    }
-    stands
+    let slots = |group: &CpuList| {
+        let is_inside = |slot: &usize| group.contains(cpus[*slot]);
+        (0..cpus.len()).filter(is_inside).collect()
+    };
+    groups.iter().map(slots).collect()
 }
 
 /// Returns the usable CPUs in the order in which CPU slots are assigned to them: the first of each
