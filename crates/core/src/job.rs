@@ -97,8 +97,9 @@ impl HalfHeader {
     }
 }
 
-/// The right to run one task once.
-#[derive(Debug, PartialEq, Eq)]
+/// The right to run one task once. Its order means nothing: it lets a heap hold tasks behind keys,
+/// of which no two are equal.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Task(NonNull<Header>);
 
 // SAFETY: closures and results are Send by the bounds of the functions that make tasks; the pointer

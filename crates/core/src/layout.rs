@@ -33,10 +33,7 @@ impl Layout {
     /// Assigns the CPU slots of a pool to the usable CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
-        let mut cpus = vec![];
-        for worker in 0..workers {
-            cpus.push(order[worker % order.len()]);
-        }
+        let cpus: Vec<usize> = (0..workers).map(|slot| order[slot % order.len()]).collect();
         let tree = topology.places(&cpus);
         if let PlaceBy::Each(size) = by {
             return Self::of_numbers(cpus, size, tree);
@@ -135,6 +132,11 @@ impl Layout {
         self.parents[group]
     }
 
+    /// Returns the groups that contain a CPU slot, smallest first.
+    pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(self.smallest(cpu_slot)), |group| self.parent(*group))
+    }
+
     /// Returns the smallest group that contains a CPU slot; for `None`, the group of all CPU slots.
     pub(crate) fn smallest(&self, cpu_slot: Option<usize>) -> usize {
         cpu_slot.map_or(self.groups.len() - 1, |cpu_slot| self.leaf[cpu_slot])
@@ -142,11 +144,7 @@ impl Layout {
 
     /// Whether a group contains a CPU slot. `None` is only in the group of all CPU slots.
     pub(crate) fn is_around(&self, cpu_slot: Option<usize>, group: usize) -> bool {
-        let mut around = self.smallest(cpu_slot);
-        while let (false, Some(parent)) = (around == group, self.parent(around)) {
-            around = parent;
-        }
-        around == group
+        self.around(cpu_slot).any(|around| around == group)
     }
 
     /// Returns the groups that do not contain a CPU slot, nearest first.
@@ -175,11 +173,7 @@ impl Layout {
     }
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
-        let mut cpus = vec![];
-        for cpu_slot in &self.groups[group] {
-            cpus.extend(self.cpu(*cpu_slot));
-        }
-        CpuList::from_iter(cpus)
+        CpuList::from_iter(self.groups[group].iter().filter_map(|slot| self.cpu(*slot)))
     }
 
     /// Returns the distance between two CPU slots. A worker without a CPU slot is near every other
@@ -194,15 +188,11 @@ impl Layout {
 
 /// Returns the CPU slots on the CPUs of each group.
 fn stands_of(cpus: &[usize], groups: &[CpuList]) -> Vec<Vec<usize>> {
-    let mut stands = vec![vec![]; groups.len()];
-    for (stands, group) in stands.iter_mut().zip(groups) {
-        for (cpu_slot, cpu) in cpus.iter().enumerate() {
-            if group.contains(*cpu) {
-                stands.push(cpu_slot);
-            }
-        }
-    }
-    stands
+    let slots = |group: &CpuList| {
+        let is_inside = |slot: &usize| group.contains(cpus[*slot]);
+        (0..cpus.len()).filter(is_inside).collect()
+    };
+    groups.iter().map(slots).collect()
 }
 
 /// Returns the usable CPUs in the order in which CPU slots are assigned to them: the first of each

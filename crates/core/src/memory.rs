@@ -118,10 +118,8 @@ pub fn reserve(bytes: usize) -> Result<Reservation, ReservationError> {
 }
 
 fn check_size(bytes: usize) -> Result<(), ReservationError> {
-    match isize::try_from(bytes) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(ReservationError::TooLarge { bytes }),
-    }
+    let fits = isize::try_from(bytes).map(drop);
+    fits.map_err(|_| ReservationError::TooLarge { bytes })
 }
 
 /// Like [`reserve`], but for `n` contiguous values of type `T`.

@@ -26,7 +26,7 @@ use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
 use crate::panics::PanicReport;
 use crate::simulated::{self, Simulated};
-use orders::Orders;
+use orders::orders;
 use std::fmt;
 use std::time::Duration;
 use tidegate_machine::{CpuList, Topology};
@@ -161,7 +161,7 @@ impl Options {
         let (max_threads, max_threads_from) = limit(&settings, workers, environment)?;
         let max_blocking_threads = blocking_limit(&settings, max_threads, environment)?;
         let (victim, _) = settings.victim(environment)?;
-        let orders = Orders::of(&settings, environment)?;
+        let (amount, wait, queue, memory) = orders(&settings, environment)?;
         let (places, _) = settings.places(environment)?;
         let (bind, _) = settings.bind(environment)?;
         let ground = Ground::of(settings.topology.as_ref(), workers, (places, victim), bind)?;
@@ -175,11 +175,11 @@ impl Options {
             max_threads_from,
             max_blocking_threads,
             idle: IdleRule::of(&mut settings, environment)?,
-            amount: orders.amount,
+            amount,
             victim,
-            wait: orders.wait,
-            queue: orders.queue,
-            memory: orders.memory,
+            wait,
+            queue,
+            memory,
             places,
             priority: settings.priority(environment)?.0,
             priority_aging: settings.priority_aging(environment)?.0,

@@ -100,11 +100,8 @@ impl PlaceId {
 /// Returns the smallest places: those that contain no other place.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
-    let mut places = vec![];
-    for group in 0..layout.leaves() {
-        places.push(PlaceId::new(layout, group));
-    }
-    places
+    let places = 0..layout.leaves();
+    places.map(|group| PlaceId::new(layout, group)).collect()
 }
 
 /// Returns the smallest place that this worker belongs to.

@@ -62,16 +62,17 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Away,
-        Self::Busy,
-        Self::Stealing,
-        Self::Switching,
-        Self::NoWork,
-        Self::Latch,
-        Self::Memory,
-        Self::Blocked,
-        Self::Nap,
+    /// Every phase, in the order of the variants, with its name in traces.
+    pub(crate) const ALL: [(Self, &'static str); 9] = [
+        (Self::Away, "away"),
+        (Self::Busy, "busy"),
+        (Self::Stealing, "stealing"),
+        (Self::Switching, "ready_not_running"),
+        (Self::NoWork, "no work"),
+        (Self::Latch, "waiting"),
+        (Self::Memory, "waiting for memory"),
+        (Self::Blocked, "blocked"),
+        (Self::Nap, "napping"),
     ];
 }
 
@@ -104,7 +105,7 @@ impl Phases {
         // total or the new phase also sees the new start, and counts no time twice.
         total.store(sum, Ordering::Release);
         self.phase.store(phase as usize, Ordering::Release);
-        Phase::ALL[before]
+        Phase::ALL[before].0
     }
 
     /// Returns the total time in this phase so far, in nanoseconds. Never returns less than before.

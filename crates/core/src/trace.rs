@@ -91,33 +91,25 @@ impl Recorder for Notes {
 
 /// The origins of the tasks that a pool has recorded, with their numbers in the trace, counted from
 /// 1.
+#[derive(Default)]
 pub(crate) struct OriginTable {
     numbers: Mutex<HashMap<Origin, u64>>,
-    most_named: usize,
-}
-
-impl Default for OriginTable {
-    fn default() -> Self {
-        Self::with_most_named(MOST_NAMED)
-    }
 }
 
 impl OriginTable {
-    fn with_most_named(most_named: usize) -> Self {
-        Self {
-            numbers: Mutex::default(),
-            most_named,
-        }
-    }
-
     /// Returns the origin's number.
     pub(crate) fn number(&self, origin: Origin) -> u64 {
+        self.number_among(MOST_NAMED, origin)
+    }
+
+    /// Like `number`, but new origins lose their names once the table has `most` rows.
+    fn number_among(&self, most: usize, origin: Origin) -> u64 {
         let mut table = self.numbers.lock();
         if let Some(number) = table.get(&origin) {
             return *number;
         }
         // A program may give each task a name of its own, but it has a limited number of places.
-        let origin = if table.len() < self.most_named {
+        let origin = if table.len() < most {
             origin
         } else {
             origin::of(None, origin.location())
@@ -153,18 +145,8 @@ impl OriginTable {
 /// ```
 #[must_use]
 pub fn phase(number: u64) -> Option<&'static str> {
-    let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;
-    Some(match phase {
-        Phase::Away => "away",
-        Phase::Busy => "busy",
-        Phase::Stealing => "stealing",
-        Phase::Switching => "ready_not_running",
-        Phase::NoWork => "no work",
-        Phase::Latch => "waiting",
-        Phase::Memory => "waiting for memory",
-        Phase::Blocked => "blocked",
-        Phase::Nap => "napping",
-    })
+    let (_, name) = Phase::ALL.get(usize::try_from(number).ok()?)?;
+    Some(name)
 }
 
 impl Options {
@@ -192,10 +174,10 @@ mod tests {
 
     #[test]
     fn known_names_keep_their_numbers_in_a_full_table() {
-        let table = OriginTable::with_most_named(2);
+        let table = OriginTable::default();
         let at = Location::caller();
         let named = |name: &'static str| origin::of(Some(name.into()), at);
-        let numbers = ["a", "b", "c", "d", "a", "b"].map(|name| table.number(named(name)));
+        let numbers = ["a", "b", "c", "d", "a", "b"].map(|name| table.number_among(2, named(name)));
         assert_eq!(numbers, [1, 2, 3, 3, 1, 2]);
         assert_eq!(table.table()[2].name, "");
     }

@@ -35,8 +35,6 @@ impl std::error::Error for BuildError {}
 
 impl From<ParseError> for BuildError {
     fn from(error: ParseError) -> Self {
-        Self {
-            message: error.to_string(),
-        }
+        Self::new(error.to_string())
     }
 }

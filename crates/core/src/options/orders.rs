@@ -5,32 +5,22 @@ use super::{BuildError, Environment, Settings, Source};
 use std::fmt::Display;
 use tidegate_policy::{MemoryPolicy, QueueKind, StealAmount, WaitPolicy};
 
-/// The values of these options after they were checked against each other.
-pub(super) struct Orders {
-    pub(super) amount: StealAmount,
-    pub(super) wait: WaitPolicy,
-    pub(super) queue: QueueKind,
-    pub(super) memory: MemoryPolicy,
-}
-
-impl Orders {
-    pub(super) fn of(given: &Settings, environment: Environment) -> Result<Self, BuildError> {
-        let amount = given.steal(environment)?;
-        let wait = given.wait(environment)?;
-        let queue = given.queue(environment)?;
-        // A closed pool guarantees that all its threads run, so its tasks must not wait for memory.
-        let memory = match given.closed {
-            Some(_) => (MemoryPolicy::None, Source::Default),
-            None => given.memory(environment)?,
-        };
-        let (wait, queue) = beside_space(memory, wait, queue, environment)?;
-        Ok(Self {
-            amount: steal_amount(amount, queue, memory, environment)?,
-            wait,
-            queue: queue.0,
-            memory: memory.0,
-        })
-    }
+/// Returns the values of these options after they were checked against each other.
+pub(super) fn orders(
+    given: &Settings,
+    environment: Environment,
+) -> Result<(StealAmount, WaitPolicy, QueueKind, MemoryPolicy), BuildError> {
+    let amount = given.steal(environment)?;
+    let wait = given.wait(environment)?;
+    let queue = given.queue(environment)?;
+    // A closed pool guarantees that all its threads run, so its tasks must not wait for memory.
+    let memory = match given.closed {
+        Some(_) => (MemoryPolicy::None, Source::Default),
+        None => given.memory(environment)?,
+    };
+    let (wait, queue) = beside_space(memory, wait, queue, environment)?;
+    let amount = steal_amount(amount, queue, memory, environment)?;
+    Ok((amount, wait, queue.0, memory.0))
 }
 
 /// Returns the wait policy and the queue kind to use with a memory policy, which imposes its own

@@ -10,11 +10,12 @@ pub(crate) struct Size(pub(crate) u64);
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self(bytes) = self;
-        f.write_str(&show_size(bytes))?;
-        if bytes % 1024 == 0 && bytes > 0 {
-            return Ok(());
-        }
-        f.write_str(" bytes")
+        let unit = if bytes % 1024 == 0 && bytes > 0 {
+            ""
+        } else {
+            " bytes"
+        };
+        write!(f, "{}{unit}", show_size(bytes))
     }
 }
 

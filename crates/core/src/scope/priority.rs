@@ -9,7 +9,7 @@ use super::{Scope, ScopeCore};
 use crate::job::Task;
 use crate::worker::WorkerThread;
 use crate::worker::carry;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tidegate_sync::lock::Mutex;
 
@@ -66,45 +66,22 @@ pub(super) struct Waiting(Mutex<Line>);
 
 #[derive(Default)]
 struct Line {
-    /// The smallest number comes first.
-    tasks: BinaryHeap<Reverse<Ranked>>,
+    /// Each task behind its number and how many tasks were pushed earlier. The smallest comes first.
+    tasks: BinaryHeap<Reverse<(u64, u64, Task)>>,
     /// The number of tasks pushed so far.
     spawned: u64,
 }
-
-/// The number, how many tasks were pushed earlier, and the task.
-struct Ranked(u64, u64, Task);
 
 impl Waiting {
     fn push(&self, number: u64, task: Task) {
         let mut line = self.0.lock();
         let age = line.spawned;
         line.spawned += 1;
-        line.tasks.push(Reverse(Ranked(number, age, task)));
+        line.tasks.push(Reverse((number, age, task)));
     }
 
     fn pop(&self) -> Option<Task> {
-        let Reverse(Ranked(.., task)) = self.0.lock().tasks.pop()?;
+        let Reverse((.., task)) = self.0.lock().tasks.pop()?;
         Some(task)
     }
 }
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
-}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ranked {}

@@ -62,7 +62,7 @@ fn desire(controller: &mut ShareController, desire: usize) {
         ..Seen::default()
     };
     assert_eq!(controller.rules.next_desire(&NoTrace, &seen), desire);
-    controller.controller().desire.set(desire);
+    super::controller(&controller.pool).desire.set(desire);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn held_slots_keep_their_tokens() {
     desire(&mut controller, 4);
     assert!(controller.apply(0));
     let holders = members::admit_all(&pool, 3);
-    controller.controller().desire.set(0);
+    super::controller(&controller.pool).desire.set(0);
     assert!(controller.apply(1));
     assert_eq!((pool.sleep.slots(), free(&mut fifo)), (1, 1));
     holders.into_iter().for_each(|t| members::dismiss(&pool, t));

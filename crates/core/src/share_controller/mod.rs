@@ -90,10 +90,6 @@ impl ShareController {
         }
     }
 
-    fn controller(&self) -> &ControllerHandle {
-        controller(&self.pool)
-    }
-
     /// Runs until the pool ends.
     pub(crate) fn run(mut self) {
         // If the system does not grant the shorter time slice, the controller is scheduled later
@@ -104,7 +100,8 @@ impl ShareController {
                 while !self.pool.is_over() && self.cycle() {}
             }
         }
-        self.leave();
+        // The seat and the tokens are given up when they are dropped.
+        *controller(&self.pool).waker.lock() = None;
     }
 
     /// Parks until the pool is active. Returns false if the pool ends.
@@ -121,7 +118,7 @@ impl ShareController {
                 }
                 agreement.controller_parks();
             }
-            self.controller().parker.park();
+            controller(&self.pool).parker.park();
         }
     }
 
@@ -132,7 +129,7 @@ impl ShareController {
         if self.shares.others == 0 && !self.tokens.are_needed() && !self.goes_on() {
             return false;
         }
-        self.rules = rules(&self.controller().notes, sharing(&self.pool));
+        self.rules = rules(&controller(&self.pool).notes, sharing(&self.pool));
         self.sight = Sight::of(&self.pool);
         self.holders = Holders::default();
         self.calm = 0;
@@ -189,7 +186,7 @@ impl ShareController {
             share, est_cycle, ..
         } = *sharing(&self.pool);
         let calm = [self.shares.others, self.calm];
-        let length = self.rules.cycle(&self.controller().notes, share, calm);
+        let length = self.rules.cycle(&controller(&self.pool).notes, share, calm);
         if !self.tokens.are_needed() {
             return length;
         }
@@ -223,7 +220,7 @@ impl ShareController {
         let share = sharing(&self.pool).share;
         if share != SharePolicy::Off {
             self.presence.look(share, self.shares.others);
-            *self.controller().waker.lock() = self.presence.waker();
+            *controller(&self.pool).waker.lock() = self.presence.waker();
         }
     }
 
@@ -238,7 +235,7 @@ impl ShareController {
         let desire = if runs { self.rules.desire().max(1) } else { 0 };
         let limit = self.limits.workers.min(self.pool.wanted()).max(1);
         let desire = self.tokens.usable(desire.min(limit));
-        self.controller().desire.set(desire);
+        controller(&self.pool).desire.set(desire);
         let report = Report {
             desire,
             usage,
@@ -263,7 +260,7 @@ impl ShareController {
             wanted
         } else {
             let counts = [wanted, self.shares.allotment, self.shares.others];
-            Rules::slots(&self.controller().notes, share, counts)
+            Rules::slots(&controller(&self.pool).notes, share, counts)
         };
         // If the pool may have all slots that it wants, there is no cap: it may want more a moment
         // later.
@@ -284,7 +281,7 @@ impl ShareController {
     /// Takes tokens for the slots that the pool could use, but for at most `fair`. Returns for how
     /// many slots it has tokens.
     fn take_tokens(&mut self, fair: usize) -> usize {
-        let is_idle = self.controller().desire.get() == 0;
+        let is_idle = controller(&self.pool).desire.get() == 0;
         let desire = if is_idle { 1 } else { self.rules.desire() };
         self.tokens.take(fair.min(desire.max(1)))
     }
@@ -359,7 +356,7 @@ impl ShareController {
     /// Sleeps for `length`, or until another thread wakes the controller.
     fn park(&self, length: Nanos) {
         let length = Duration::from_nanos(length);
-        self.controller().parker.park_timeout(length);
+        controller(&self.pool).parker.park_timeout(length);
     }
 
     /// Returns how long a pool without a seat waits if a cycle would take `cycle`. No other job has
@@ -371,13 +368,6 @@ impl ShareController {
         } else {
             TABLE_LOOK.default
         }
-    }
-
-    /// Gives up the seat. Called when the pool ends.
-    fn leave(&mut self) {
-        *self.controller().waker.lock() = None;
-        self.presence.leave();
-        self.tokens.keep(1);
     }
 }
 

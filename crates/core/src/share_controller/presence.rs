@@ -44,9 +44,7 @@ impl Presence {
     /// Takes a seat if the pool has none, or if its seat is out of date. Measures the load of other
     /// processes if the policy leaves room for them when `others` other jobs are active.
     pub(super) fn look(&mut self, share: SharePolicy, others: usize) {
-        if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
-            self.leave();
-        }
+        self.seat.take_if(|seat| !seat.is_current());
         if self.seat.is_none() {
             self.take(share);
         }
@@ -115,10 +113,6 @@ impl Presence {
 
     pub(super) fn waker(&self) -> Option<Waker> {
         self.seat.as_ref().map(Seat::waker)
-    }
-
-    pub(super) fn leave(&mut self) {
-        self.seat = None;
     }
 
     fn with_seat<T>(&mut self, act: impl FnOnce(&mut Seat) -> Result<T, Refusal>) -> Option<T> {

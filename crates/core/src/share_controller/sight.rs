@@ -19,39 +19,25 @@ pub(super) struct Sight {
     pub(super) efficiency: u32,
 }
 
-/// Counters, summed over all workers.
-#[derive(Clone, Copy, Default)]
-struct Totals {
-    attempts: u64,
-    failed_empty: u64,
-    lengths_seen: u64,
-    working: Nanos,
-    searching: Nanos,
-}
+/// Counters, summed over all workers, in the order in which [`totals`] lists them.
+type Totals = [u64; 5];
 
-impl Totals {
-    fn of(pool: &PoolInner) -> Self {
-        let mut sum = Self::default();
-        for worker in pool.workers() {
-            let tally = &worker.tally;
-            sum.attempts += tally.attempts.get();
-            sum.failed_empty += tally.failed_empty.get();
-            sum.lengths_seen += tally.lengths_seen.get();
-            sum.working += tally.phases.nanos(Phase::Busy);
-            sum.searching += tally.phases.nanos(Phase::Stealing);
-        }
-        sum
-    }
-
-    fn since(&self, before: &Self) -> Self {
-        Self {
-            attempts: self.attempts - before.attempts,
-            failed_empty: self.failed_empty - before.failed_empty,
-            lengths_seen: self.lengths_seen - before.lengths_seen,
-            working: self.working - before.working,
-            searching: self.searching - before.searching,
+fn totals(pool: &PoolInner) -> Totals {
+    let mut sums = Totals::default();
+    for worker in pool.workers() {
+        let tally = &worker.tally;
+        let counts = [
+            tally.attempts.get(),
+            tally.failed_empty.get(),
+            tally.lengths_seen.get(),
+            tally.phases.nanos(Phase::Busy),
+            tally.phases.nanos(Phase::Stealing),
+        ];
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            *sum += count;
         }
     }
+    sums
 }
 
 impl Sight {
@@ -59,15 +45,17 @@ impl Sight {
     pub(super) fn of(pool: &PoolInner) -> Self {
         Self {
             at: clock::now(),
-            totals: Totals::of(pool),
+            totals: totals(pool),
             ..Self::default()
         }
     }
 
     /// Measures the cycle since the last look. `shares` says how the machine is divided now.
     pub(super) fn look(&mut self, pool: &PoolInner, shares: Shares) -> Seen<'_> {
-        let (now, totals) = (clock::now(), Totals::of(pool));
-        let (length, added) = (now.saturating_sub(self.at), totals.since(&self.totals));
+        let (now, totals) = (clock::now(), totals(pool));
+        let length = now.saturating_sub(self.at);
+        let [attempts, failed_empty, lengths_seen, working, searching] =
+            std::array::from_fn(|at| totals[at] - self.totals[at]);
         (self.at, self.totals) = (now, totals);
         let allotment = pool.sleep.slots();
         let (usage, ready) = {
@@ -80,18 +68,18 @@ impl Sight {
                 w.deque.waiting() as usize + w.stolen_batch.len() + usize::from(w.offers())
             }),
         );
-        self.efficiency = efficiency(added.working, length.saturating_mul(allotment as u64));
+        self.efficiency = efficiency(working, length.saturating_mul(allotment as u64));
         let home = shares.processors / (shares.others + 1);
         let free = shares.processors.saturating_sub(shares.usage);
         Seen {
             length,
             allotment,
             usage,
-            attempts: added.attempts,
-            failed_empty: added.failed_empty,
-            lengths_seen: added.lengths_seen,
-            working: added.working,
-            searching: added.searching,
+            attempts,
+            failed_empty,
+            lengths_seen,
+            working,
+            searching,
             deques: &self.deques,
             queued: pool.queued() + ready,
             busy: usage.saturating_sub(pool.sleep.searching()),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 use std::panic::Location;
-use tidegate_sync::simulation::{Event, Holder, Reason, Report, Waiting};
+use tidegate_sync::simulation::{Event, Holder, Reason, Report};
 
 /// Describes one step.
 #[must_use]
@@ -29,23 +29,13 @@ pub fn outline(report: &Report) -> String {
         }
     };
     let mut text = reason.to_owned();
-    for Waiting {
-        name,
-        what,
-        at,
-        runs,
-        holders,
-        ..
-    } in report.threads.iter().filter(|t| !t.has_ended)
-    {
-        let (now, place) = (if *runs { "runs; last: " } else { "" }, Place(*at));
+    for thread in report.threads.iter().filter(|t| !t.has_ended) {
+        let now = if thread.runs { "runs; last: " } else { "" };
+        let (name, what, place) = (&thread.name, thread.what, Place(thread.at));
         let _ = write!(text, "\n  {name}: {now}{what}{place}");
-        for Holder { name, at } in holders {
-            let _ = write!(
-                text,
-                "\n    held by {name}, which took it{}",
-                Place(Some(at))
-            );
+        for Holder { name, at } in &thread.holders {
+            let place = Place(Some(at));
+            let _ = write!(text, "\n    held by {name}, which took it{place}");
         }
     }
     text

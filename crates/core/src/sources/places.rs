@@ -77,11 +77,9 @@ impl Places {
 
     /// Returns which groups have a free CPU slot, as the argument for [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
-        let mut free = vec![];
-        for group in 0..if self.len() > 0 { self.groups.len() } else { 0 } {
-            free.push(ledger.cpu_slots().has_free_in(group));
-        }
-        free
+        let groups = 0..if self.len() > 0 { self.groups.len() } else { 0 };
+        let is_free = |group| ledger.cpu_slots().has_free_in(group);
+        groups.map(is_free).collect()
     }
 
     /// Whether a worker that gets a slot now could run a `wanted` task that waits in one of the

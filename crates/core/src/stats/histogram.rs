@@ -20,19 +20,10 @@ const fn bound(bucket: usize) -> Nanos {
 }
 
 /// A histogram with a single writer, the worker that owns it.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Durations {
     counts: [Count; BUCKETS],
     nanos: Count,
-}
-
-impl Default for Durations {
-    fn default() -> Self {
-        Self {
-            counts: std::array::from_fn(|_| Count::default()),
-            nanos: Count::default(),
-        }
-    }
 }
 
 impl Durations {

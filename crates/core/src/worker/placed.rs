@@ -23,14 +23,12 @@ fn take_around(worker: WorkerThread<'_>, wanted: &dyn Fn(&Task) -> bool) -> Opti
     // A worker without a CPU slot may not take strict tasks.
     let strict = worker.position.cpu_slot().is_some() || members::is_alone(worker.pool());
     let queues: &[bool] = if strict { &[true, false] } else { &[false] };
-    let mut around = Some(layout.smallest(worker.position.cpu_slot()));
-    while let Some(group) = around {
+    for group in layout.around(worker.position.cpu_slot()) {
         for strict in queues {
             if let Some(task) = places.take(group, *strict, wanted) {
                 return Some(task);
             }
         }
-        around = layout.parent(group);
     }
     None
 }
@@ -113,17 +111,13 @@ fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
 pub(super) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
     let (pool, layout) = (worker.pool(), worker.pool().layout());
     let mut takers = vec![];
-    let mut around =
-        (pool.sources.places.any_away()).then(|| layout.smallest(worker.position.cpu_slot()));
-    while let Some(group) = around {
-        let away = pool.sources.places.is_away(group);
-        let runs_it = |worker: &Worker| worker.position.home.get() == Some(group);
-        for t in 0..if away { pool.worker_count() } else { 0 } {
-            if t != worker.index && pool.worker_if(t).is_some_and(runs_it) {
-                takers.push(t);
-            }
+    if pool.sources.places.any_away() {
+        let around = layout.around(worker.position.cpu_slot());
+        for group in around.filter(|group| pool.sources.places.is_away(*group)) {
+            let runs_it = |w: &&Worker| w.position.home.get() == Some(group);
+            let others = pool.workers().filter(|w| w.index != worker.index);
+            takers.extend(others.filter(runs_it).map(|w| w.index));
         }
-        around = layout.parent(group);
     }
     takers.into_iter()
 }
