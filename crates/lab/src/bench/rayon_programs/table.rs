@@ -76,6 +76,9 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "fft-large", package: "ark-poly", source: Driver("fft"), arguments: "18 4", answer: Text },
     Program { name: "indexmap", package: "indexmap", source: Driver("indexmap"), arguments: "200000 10", answer: Text },
     Program { name: "ndarray", package: "ndarray", source: Driver("arrays"), arguments: "1000 80", answer: Text },
+    Program { name: "rav1e", package: "rav1e", source: Driver("rav1e"), arguments: "6 9", answer: Text },
+    Program { name: "exr", package: "exr", source: Driver("exr"), arguments: "2000 8", answer: Text },
+    Program { name: "oxipng", package: "oxipng", source: Driver("oxipng"), arguments: "800 5", answer: Text },
 ];
 
 #[cfg(test)]
