@@ -79,6 +79,10 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "rav1e", package: "rav1e", source: Driver("rav1e"), arguments: "6 9", answer: Text },
     Program { name: "exr", package: "exr", source: Driver("exr"), arguments: "2000 8", answer: Text },
     Program { name: "oxipng", package: "oxipng", source: Driver("oxipng"), arguments: "800 5", answer: Text },
+    Program { name: "blake3", package: "blake3", source: Driver("blake3"), arguments: "64 100", answer: Text },
+    Program { name: "tokei", package: "tokei", source: Published { program: "tokei", reads_packages: true },
+        arguments: "--no-ignore --hidden", answer: Text },
+    Program { name: "radix-sort", package: "voracious_radix_sort", source: Driver("radix"), arguments: "8000000 12", answer: Text },
 ];
 
 #[cfg(test)]
