@@ -3,16 +3,13 @@
 //! No operation adds numbers across pieces of an array, so the result does not depend on where
 //! rayon splits the array.
 
-use std::env;
-
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, Axis, Zip};
 
+mod common;
+
 fn main() {
-    let mut arguments = env::args().skip(1).map(|text| text.parse::<usize>());
-    let (Some(Ok(side)), Some(Ok(repetitions))) = (arguments.next(), arguments.next()) else {
-        panic!("usage: arrays SIDE REPETITIONS");
-    };
+    let [side, repetitions] = common::arguments("arrays SIDE REPETITIONS");
     let mut random = fastrand::Rng::with_seed(1);
     let weights = Array2::from_shape_simple_fn((side, side), || random.f64());
     let mut values = Array2::from_shape_simple_fn((side, side), || random.f64());
@@ -30,6 +27,5 @@ fn main() {
             .collect();
         rows = Zip::from(&Array1::from(sums)).par_map_collect(|sum| sum.fract());
     }
-    let fold = |hash: u64, value: &f64| (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
-    println!("checksum {:016x}", values.iter().fold(0, fold));
+    common::print_checksum(values.iter().map(|value| value.to_bits()));
 }

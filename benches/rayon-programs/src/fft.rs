@@ -4,17 +4,14 @@
 //! Each stage of a transform is one parallel loop, so with small sizes the program forks often and
 //! does little work between forks.
 
-use std::env;
-
 use ark_bls12_381::Fr;
 use ark_ff::PrimeField;
 use ark_poly::{EvaluationDomain, Radix2EvaluationDomain};
 
+mod common;
+
 fn main() {
-    let mut arguments = env::args().skip(1).map(|text| text.parse::<u32>());
-    let (Some(Ok(log2)), Some(Ok(repetitions))) = (arguments.next(), arguments.next()) else {
-        panic!("usage: fft LOG2_OF_SIZE REPETITIONS");
-    };
+    let [log2, repetitions] = common::arguments("fft LOG2_OF_SIZE REPETITIONS");
     let size = 1_usize << log2;
     let domain = Radix2EvaluationDomain::<Fr>::new(size).expect("the field has such a domain");
     let mut values: Vec<Fr> = (1..=size as u64).map(|n| Fr::from(n * n)).collect();
@@ -25,7 +22,5 @@ fn main() {
         domain.ifft_in_place(&mut values);
     }
     let numbers = values.iter().map(|value| value.into_bigint());
-    let limbs = numbers.flat_map(|number| number.0);
-    let fold = |hash: u64, limb: u64| (hash ^ limb).wrapping_mul(0x0100_0000_01b3);
-    println!("checksum {:016x}", limbs.fold(0, fold));
+    common::print_checksum(numbers.flat_map(|number| number.0));
 }

@@ -1,16 +1,11 @@
 //! Trains gradient-boosted trees with forust-ml: `forust ROWS COLUMNS TREES`.
 
-use std::env;
-
 use forust_ml::{GradientBooster, Matrix};
 
+mod common;
+
 fn main() {
-    let mut arguments = env::args().skip(1).map(|text| text.parse::<usize>());
-    let mut argument = || {
-        let number = arguments.next().and_then(Result::ok);
-        number.expect("usage: forust ROWS COLUMNS TREES")
-    };
-    let (rows, columns, trees) = (argument(), argument(), argument());
+    let [rows, columns, trees] = common::arguments("forust ROWS COLUMNS TREES");
     let mut random = fastrand::Rng::with_seed(1);
     // The library expects the values column by column.
     let data: Vec<f64> = (0..rows * columns).map(|_| random.f64()).collect();
@@ -26,6 +21,5 @@ fn main() {
         .fit_unweighted(&data, &labels, None)
         .expect("the data are in order");
     let predictions = booster.predict(&data, true);
-    let fold = |hash: u64, value: &f64| (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
-    println!("checksum {:016x}", predictions.iter().fold(0, fold));
+    common::print_checksum(predictions.into_iter().map(f64::to_bits));
 }

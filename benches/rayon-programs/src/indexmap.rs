@@ -2,16 +2,14 @@
 //!
 //! Such a map keeps the order of insertion, so the result does not depend on where rayon splits it.
 
-use std::env;
-
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
+mod common;
+
 fn main() {
-    let mut arguments = env::args().skip(1).map(|text| text.parse::<u64>());
-    let (Some(Ok(entries)), Some(Ok(repetitions))) = (arguments.next(), arguments.next()) else {
-        panic!("usage: indexmap ENTRIES REPETITIONS");
-    };
+    let numbers = common::arguments("indexmap ENTRIES REPETITIONS");
+    let [entries, repetitions] = numbers.map(|number| number as u64);
     let mix = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let mut values: IndexMap<u64, u64> =
         (0..entries).into_par_iter().map(|n| (mix(n), n)).collect();
@@ -29,7 +27,5 @@ fn main() {
         values.par_sort_by(|_, first, _, second| first.cmp(second));
         assert!(!values.par_eq(&inverse), "no map is its inverse");
     }
-    let fold =
-        |hash: u64, (key, value): (&u64, &u64)| (hash ^ key ^ value).wrapping_mul(0x0100_0000_01b3);
-    println!("checksum {:016x}", values.iter().fold(0, fold));
+    common::print_checksum(values.iter().map(|(key, value)| key ^ value));
 }

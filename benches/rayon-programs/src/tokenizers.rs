@@ -1,12 +1,12 @@
 //! Trains a byte-pair encoder on made-up text and encodes that text: `tokenizers LINES VOCABULARY`.
 
-use std::env;
-
 use tokenizers::models::bpe::{BPE, BpeTrainer};
 use tokenizers::pre_tokenizers::whitespace::Whitespace;
 use tokenizers::{
     DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, TokenizerBuilder, TokenizerImpl,
 };
+
+mod common;
 
 const WORDS: usize = 12;
 
@@ -14,10 +14,7 @@ type Tokenizer =
     TokenizerImpl<BPE, NormalizerWrapper, Whitespace, PostProcessorWrapper, DecoderWrapper>;
 
 fn main() -> tokenizers::Result<()> {
-    let mut arguments = env::args().skip(1).map(|text| text.parse::<usize>());
-    let (Some(Ok(lines)), Some(Ok(vocabulary))) = (arguments.next(), arguments.next()) else {
-        panic!("usage: tokenizers LINES VOCABULARY");
-    };
+    let [lines, vocabulary] = common::arguments("tokenizers LINES VOCABULARY");
     let text = text(lines);
     let mut tokenizer: Tokenizer = TokenizerBuilder::new()
         .with_model(BPE::default())
@@ -30,8 +27,7 @@ fn main() -> tokenizers::Result<()> {
     tokenizer.train(&mut trainer, text.iter())?;
     let encoded = tokenizer.encode_batch(text, false)?;
     let numbers = encoded.iter().flat_map(|line| line.get_ids());
-    let fold = |hash: u64, number: &u32| (hash ^ u64::from(*number)).wrapping_mul(0x0100_0000_01b3);
-    println!("checksum {:016x}", numbers.fold(0, fold));
+    common::print_checksum(numbers.copied());
     Ok(())
 }
 

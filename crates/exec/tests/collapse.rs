@@ -89,11 +89,6 @@ fn command(table: &Path, threads: &str) {
     let _ = program.wait();
 }
 
-/// Returns the masks of a process's threads, as the kernel writes them.
-fn masks(pid: i32) -> Vec<String> {
-    values(pid, "Cpus_allowed_list:")
-}
-
 /// Returns what a line of the `status` files of a process's threads says.
 fn values(pid: i32, name: &str) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))
@@ -156,7 +151,7 @@ fn collapsing_program_is_freed() {
     for _ in 0..20 {
         assert!(beat() < own.len(), "the program has given up its row");
     }
-    let masks = masks(pid);
+    let masks = values(pid, "Cpus_allowed_list:");
     assert_eq!(masks.len(), own.len());
     assert!(
         masks.iter().all(|mask| *mask == own.to_string()),

@@ -79,22 +79,17 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
     // Before the folder: a `run` that ends meanwhile has published what the survey shows.
     let run = lock::owner(dir);
     let found = survey_with_ends(&folder, &plan.weights(), has_ended)?;
-    let Found {
-        survey,
-        wrong,
-        dead,
-    } = found;
-    let items = survey.weights.keys();
+    let items = found.survey.weights.keys();
     let failures = items.map(|item| Ok((item.clone(), folder.failures(item)?)));
     let mut failures = failures.collect::<Result<BTreeMap<_, _>, Error>>()?;
     failures.retain(|_, failures| !failures.is_empty());
     Ok(View {
         program: format!("{} {}", P::NAME, P::VERSION),
         request: Request::of(plan.header()),
-        wrong,
-        survey,
+        wrong: found.wrong,
+        survey: found.survey,
         run,
-        dead,
+        dead: found.dead,
         failures,
         queue: queue(dir),
         here: host(),

@@ -5,7 +5,7 @@
 //! computes them without a schedule, so the two can be checked against each other.
 
 use crate::chain::Chain;
-use crate::dag::{Draft, Step};
+use crate::dag::Step;
 use crate::drafts::{Drafts, Ready};
 use crate::frames::{Ended, FrameId, Frames, NONE};
 use crate::unfold::{AnyDag, Unfold};
@@ -118,16 +118,12 @@ impl<'a> Walk<'a> {
                 self.ready.push(id);
                 return Some(self.frames.add(child, id, chain));
             }
-            Step::Draft(Draft {
-                task,
-                name,
-                releases,
-                place,
-                put: _,
-            }) => {
+            Step::Draft(draft) => {
                 self.work_span.drafts = true;
-                let draft = self.frames.draft(task, id, place);
-                if let Some(ready) = self.drafts.draft(name, releases, draft, None) {
+                let frame = self.frames.draft(draft.task, id, draft.place);
+                // A walk has no places.
+                let ready = self.drafts.draft(draft.name, draft.releases, frame, None);
+                if let Some(ready) = ready {
                     self.begin(ready);
                 }
             }

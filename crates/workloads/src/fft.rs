@@ -23,7 +23,7 @@ use std::io;
 use std::ops::{Add, Mul, Sub};
 
 use crate::parameter::{Kind::Integer, ParameterError, named, positional, seed};
-use crate::program::{Answer, Field, Program, answer, field, parameters};
+use crate::program::{Program, parameters, result};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, uniform};
 
@@ -246,10 +246,14 @@ impl Program for Fft {
             "values that are processed without forking");
         seed = seed("seed of the input");
     }
-    const RESULT: &'static [Field] = &[
-        field("right", "whether three coefficients match their definition"),
-        field("checksum", "hash of the coefficients"),
-    ];
+    result! { self, input, () =>
+        right "whether three coefficients match their definition" =
+            [1, self.n / 3, self.n - 1].into_iter().all(|k| self.is_right(input, k));
+        checksum "hash of the coefficients" = {
+            let parts = input.numbers.iter().flat_map(|number| [number.re, number.im]);
+            checksum(parts.map(f64::to_bits))
+        };
+    }
 
     type Input = Input;
     type Output = ();
@@ -278,24 +282,8 @@ impl Program for Fft {
     }
 
     fn parallel<R: Runtime>(&self, input: &mut Input, fork: &mut R::Fork<'_>) {
-        let Input {
-            numbers,
-            scratch,
-            roots,
-        } = input;
-        parallel::<R>(fork, numbers, scratch, roots, self.cutoff);
-    }
-
-    fn answer(&self, input: &Input, (): &()) -> Answer {
-        let right = [1, self.n / 3, self.n - 1]
-            .into_iter()
-            .all(|k| self.is_right(input, k));
-        let parts = input
-            .numbers
-            .iter()
-            .flat_map(|number| [number.re, number.im]);
-        let checksum = checksum(parts.map(f64::to_bits));
-        answer([("right", right.into()), ("checksum", checksum.into())])
+        let (numbers, scratch) = (&mut input.numbers, &mut input.scratch);
+        parallel::<R>(fork, numbers, scratch, &input.roots, self.cutoff);
     }
 }
 

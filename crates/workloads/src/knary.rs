@@ -12,7 +12,7 @@
 //! The program has no cutoff, and its tree is not random; for a random tree, use `uts`.
 
 use crate::parameter::{Kind::Integer, ParameterError, positional};
-use crate::program::{Form, Program, parameters, result, without_input};
+use crate::program::{Form, Program, parameters, result, with_form, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -175,6 +175,7 @@ impl Program for Knary {
 
     without_input! {}
     type Output = Tally;
+    with_form! {}
 
     fn check(&self) -> Result<(), ParameterError> {
         let Self { n, k, r, .. } = *self;
@@ -198,10 +199,6 @@ impl Program for Knary {
             Form::Join => self.fork::<R>(fork, self.root()),
             Form::Spawn => self.by_spawns::<R>(self.root()),
         }
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
     }
 }
 

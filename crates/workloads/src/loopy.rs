@@ -10,7 +10,7 @@
 //! The program doesn't test imbalance or the cost of a fork.
 
 use crate::parameter::{Kind::Integer, named, positional};
-use crate::program::{Form, Program, parameters, result, without_input};
+use crate::program::{Form, Program, parameters, result, with_form, without_input};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
@@ -69,6 +69,7 @@ impl Program for Loopy {
 
     without_input! {}
     type Output = u64;
+    with_form! {}
 
     fn serial(&self, (): &mut ()) -> u64 {
         (0..self.n)
@@ -81,9 +82,5 @@ impl Program for Loopy {
             Form::Spawn => self.by_spawns::<R>(),
             Form::Join => self.by_joins::<R>(fork, 0, self.n),
         }
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
     }
 }

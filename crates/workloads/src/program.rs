@@ -252,7 +252,16 @@ macro_rules! without_input {
     };
 }
 
-pub(crate) use {parameters, result, without_input};
+/// Implements the part of [`Program`] that concerns the field `form`.
+macro_rules! with_form {
+    () => {
+        fn applies_to<R: $crate::Runtime>(&self) -> bool {
+            self.form.applies_to::<R>()
+        }
+    };
+}
+
+pub(crate) use {parameters, result, with_form, without_input};
 
 pub(crate) fn answer<const N: usize>(fields: [(&str, Value); N]) -> Answer {
     fields

@@ -215,7 +215,43 @@ macro_rules! without_scopes {
     };
 }
 
-use without_scopes;
+/// Implements the part of [`Runtime`] that is the same for all libraries whose pool, in the first
+/// field of the runtime, keeps its worker in thread-local storage.
+macro_rules! without_forks {
+    ($library:ident) => {
+        const SPAWNS: bool = true;
+        type Fork<'a> = ();
+        type Scope<'scope> = $library::Scope<'scope>;
+
+        fn install<T: Send>(&self, body: impl FnOnce(&mut ()) -> T + Send) -> T {
+            self.0.install(|| body(&mut ()))
+        }
+
+        #[inline]
+        fn join<RA: Send, RB: Send>(
+            _: &mut (),
+            a: impl FnOnce(&mut ()) -> RA + Send,
+            b: impl FnOnce(&mut ()) -> RB + Send,
+        ) -> (RA, RB) {
+            $library::join(|| a(&mut ()), || b(&mut ()))
+        }
+
+        #[inline]
+        fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T {
+            $library::scope(body)
+        }
+
+        #[inline]
+        fn spawn<'scope>(
+            scope: &Self::Scope<'scope>,
+            body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+        ) {
+            scope.spawn(body);
+        }
+    };
+}
+
+use {without_forks, without_scopes};
 
 /// Calls `body` on every item; joins halve the range.
 fn halving<R: Runtime, T: Send>(

@@ -136,6 +136,16 @@ fn background_job_stops_when_it_reads() {
     shell.wait_for_code(7);
 }
 
+/// Stops a pager that shows `first`, continues it, and quits it.
+fn stop_and_quit_pager(mut shell: Shell) {
+    shell.wait_for("first");
+    shell.press(CTRL_Z);
+    continue_job(&mut shell);
+    shell.wait_for("first");
+    shell.press("q");
+    shell.wait_for_code(0);
+}
+
 /// A pager changes the settings of the terminal, which stops it if it is in the background.
 #[test]
 fn pager_shows_a_file() {
@@ -147,12 +157,7 @@ fn pager_shows_a_file() {
     let mut shell = Shell::start();
     shell.press(&format!("cd {}\n", folder.path().display()));
     shell.press("LESS= $TIDEGATE exec -- less file\n");
-    shell.wait_for("first");
-    shell.press(CTRL_Z);
-    continue_job(&mut shell);
-    shell.wait_for("first");
-    shell.press("q");
-    shell.wait_for_code(0);
+    stop_and_quit_pager(shell);
 }
 
 /// The pager ends the program by SIGPIPE.
@@ -163,12 +168,7 @@ fn pager_shows_the_programs_output() {
     }
     let mut shell = Shell::start();
     shell.press("$TIDEGATE exec -- yes first | LESS= less\n");
-    shell.wait_for("first");
-    shell.press(CTRL_Z);
-    continue_job(&mut shell);
-    shell.wait_for("first");
-    shell.press("q");
-    shell.wait_for_code(0);
+    stop_and_quit_pager(shell);
 }
 
 /// An editor stops its whole group by itself.

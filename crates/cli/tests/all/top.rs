@@ -8,12 +8,12 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use crate::support::assert_contains;
 use crate::support::jobs::{Home, PATIENCE, Running, eventually};
+use crate::support::terminal::output_of;
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
@@ -60,21 +60,11 @@ fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
 impl Screen {
     fn open(home: &Home) -> Self {
         let (child, keys, terminal) = start(home);
-        let mut reader = keys.try_clone().expect("one more of it");
-        let (sender, output) = mpsc::channel();
-        thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(length) = reader.read(&mut bytes) {
-                if sender.send(bytes[..length].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
         Self {
             child,
+            output: output_of(&keys),
             keys,
             terminal,
-            output,
             seen: vt100::Parser::new(24, 80, 0),
         }
     }

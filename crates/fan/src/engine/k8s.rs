@@ -194,16 +194,11 @@ impl Engine for K8s {
         let jobs = self.jobs()?;
         let alive = rounds.iter().filter_map(|round| {
             let name = name(&round.name);
-            let Status {
-                succeeded,
-                ref failed_indexes,
-                ready,
-                ..
-            } = living(&jobs, &name)?.status;
-            let over = succeeded + count(failed_indexes) + ready;
+            let status = &living(&jobs, &name)?.status;
+            let over = status.succeeded + count(&status.failed_indexes) + status.ready;
             Some(Alive {
                 name: round.name.clone(),
-                running: ready,
+                running: status.ready,
                 waiting: round.items.len().saturating_sub(over),
             })
         });

@@ -44,14 +44,8 @@ fn living(name: &str) -> Option<Begun> {
 }
 
 fn still_runs(path: &Path, begun: &Begun) -> Error {
-    let Begun {
-        file,
-        item,
-        host,
-        pid,
-        ..
-    } = begun;
-    let file = path.join(file);
+    let (item, host, pid) = (&begun.item, &begun.host, begun.pid);
+    let file = path.join(&begun.file);
     let file = file.display();
     Error::elsewhere(format!(
         "cannot start over: item {item} runs on {host}, process {pid}: wait for it or stop it; if it was killed, remove {file}"

@@ -129,9 +129,7 @@ fn write_host(f: &mut fmt::Formatter<'_>, host: &Host) -> fmt::Result {
 /// Writes a line for each of the first attempts.
 fn attempts(f: &mut fmt::Formatter<'_>, what: &str, attempts: &[Attempt]) -> fmt::Result {
     for attempt in attempts.iter().take(ROWS) {
-        let Attempt {
-            item, host, pid, ..
-        } = attempt;
+        let (item, host, pid) = (&attempt.item, &attempt.host, attempt.pid);
         let age = span(attempt.age);
         let elsewhere = if attempt.is_here {
             ""

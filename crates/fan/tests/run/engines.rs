@@ -127,10 +127,8 @@ fn missing_server() {
     let text = r#"{"error":"No running instance of HQ found"}"#;
     fs::write(&hq, format!("#!/bin/sh\necho '{text}'\nexit 1\n")).expect("a file");
     fs::set_permissions(&hq, fs::Permissions::from_mode(0o755)).expect("a program");
-    let ended = run(&fan, "hq", "--retries 0");
-    assert_eq!(ended.code, Some(3), "{ended:?}");
     let may = " may go on in hq: hq job: No running instance of HQ found";
-    assert!(ended.err.contains(may), "{ended:?}");
+    run(&fan, "hq", "--retries 0").told(3, &[may]);
 }
 
 fn missing_hq() {
@@ -144,9 +142,7 @@ fn missing_hq() {
 fn refusal_is_told() {
     let reason = "Requested node configuration is not available";
     let fan = fakes(&[("refuse", reason)]);
-    let ended = run(&fan, "slurm", "--retries 0");
-    assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert!(ended.err.contains(reason), "{ended:?}");
+    run(&fan, "slurm", "--retries 0").told(3, &[reason]);
 }
 
 /// A variable of sbatch wins against what the script says.
@@ -240,12 +236,8 @@ fn rounds_of_other_engines_are_told() {
     killed.kill().expect("it runs");
     killed.wait().expect("an end");
     fan.go();
-    let run = run(&fan, "local", "--from 0");
-    assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(
-        run.err.contains(" may still run in hq: use --engine hq"),
-        "{run:?}"
-    );
+    let may = " may still run in hq: use --engine hq";
+    run(&fan, "local", "--from 0").told(0, &[may]);
 }
 
 /// It is caught while pieces are ended, which may take long.
@@ -262,11 +254,7 @@ fn interrupts_hide_no_error() {
     signal(run.id(), Signal::INT);
     let run = ended(run);
     fan.go();
-    assert_eq!(run.code, Some(130), "{run:?}");
-    assert!(
-        run.err.contains("interrupted: ") && run.err.contains(".differs"),
-        "{run:?}"
-    );
+    run.told(130, &["interrupted: ", ".differs"]);
 }
 
 /// An engine may start one late, after `--fresh`.

@@ -1,7 +1,7 @@
 //! Starts jobs, releases them together or with delays, and collects their results.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -94,6 +94,12 @@ impl Spec {
     }
 }
 
+/// Returns the path of this program.
+pub fn own_path() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|error| Failure::Impossible(format!("this executable has no path: {error}")))
+}
+
 /// Creates a temporary folder for a table that only this bench's jobs use. Dropping the handle
 /// deletes the folder.
 pub fn folder() -> Result<tempfile::TempDir, Failure> {
@@ -170,9 +176,7 @@ pub struct Job(Talk);
 impl Job {
     /// Starts a job whose sharing table is at `table`, and waits until the job is ready.
     pub fn start(spec: &Spec, table: &Path) -> Result<Self, Failure> {
-        let this = std::env::current_exe()
-            .map_err(|error| Failure::Impossible(format!("no path of this program: {error}")))?;
-        let mut command = Command::new(this);
+        let mut command = Command::new(own_path()?);
         command
             .args(["bench", "job"])
             .env("TIDEGATE_TABLE", table)

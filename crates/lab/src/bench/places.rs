@@ -70,10 +70,8 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let names: Vec<String> = ways.iter().map(Way::name).collect();
     let session = Session::whole("bench-places", arguments.size, &arguments.keep);
     let runs = session.share_turns(&names, arguments.repeat.into(), |way, _| {
-        let Way {
-            subject, placed, ..
-        } = &ways[way];
-        let (counts, ran) = counters.of(|| subject.run(&placed.pool));
+        let way = &ways[way];
+        let (counts, ran) = counters.of(|| way.subject.run(&way.placed.pool));
         Ok((ran?, counts))
     })?;
     let rows: Vec<(&Way<'_>, Vec<Run>)> = ways.iter().zip(runs).collect();

@@ -123,12 +123,9 @@ impl Session {
         if self.store.get().is_some() {
             return Ok(());
         }
-        let Plan {
-            experiment, size, ..
-        } = &self.plan;
         let head = Head {
-            experiment: experiment.clone(),
-            size: format!("{size:?}").to_lowercase(),
+            experiment: self.plan.experiment.clone(),
+            size: format!("{:?}", self.plan.size).to_lowercase(),
             build: format!("{} {}", env!("CARGO_PKG_VERSION"), tidegate_fan::build()?),
         };
         let store = Store::open(keep, &head)?;

@@ -32,6 +32,15 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// Makes up a run that takes this long.
+    #[cfg(test)]
+    pub fn lasting(seconds: f64) -> Self {
+        Self {
+            seconds,
+            ..Self::default()
+        }
+    }
+
     pub fn of(outcome: &Outcome, slice: Nanos) -> Self {
         let jobs = &outcome.jobs;
         let mean = |figure: fn(&tidegate_sim::JobOutcome) -> u64| {

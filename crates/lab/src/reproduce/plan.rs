@@ -246,10 +246,7 @@ mod tests {
             ("slow", long, 100.0),
         ];
         let cells = cells.map(|(rule, work, seconds)| {
-            let run = Observed {
-                seconds,
-                ..Observed::default()
-            };
+            let run = Observed::lasting(seconds);
             (format!("on/{work}/{rule}/8"), vec![run; 2])
         });
         let left_out = ["fast", "slow"].map(|rule| (format!("on/none/{rule}/8"), vec![]));

@@ -51,12 +51,12 @@ pub enum Allot {
 }
 
 impl Allot {
-    const NAMES: &'static [&'static str] = &["dp", "deq", "equi", "max-min"];
+    const ALL: [Self; 4] = [Self::Dp, Self::Deq, Self::Equi, Self::MaxMin];
 
     /// Returns the names of all rules, for help texts.
     #[must_use]
     pub const fn names() -> &'static [&'static str] {
-        Self::NAMES
+        &["dp", "deq", "equi", "max-min"]
     }
 }
 
@@ -75,17 +75,8 @@ impl FromStr for Allot {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        match text {
-            "dp" => Ok(Self::Dp),
-            "deq" => Ok(Self::Deq),
-            "equi" => Ok(Self::Equi),
-            "max-min" => Ok(Self::MaxMin),
-            _ => Err(tidegate_policy::unknown(
-                "allotment policy",
-                text,
-                Self::NAMES,
-            )),
-        }
+        let rule = Self::ALL.into_iter().find(|rule| rule.to_string() == text);
+        rule.ok_or_else(|| tidegate_policy::unknown("allotment policy", text, Self::names()))
     }
 }
 

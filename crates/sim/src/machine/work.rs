@@ -146,12 +146,7 @@ impl Machine<'_> {
         let job = &mut self.jobs[self.workers[w].job];
         job.counters.tasks += 1;
         let frame = self.frames.draft(draft.task, id, draft.place);
-        let Draft {
-            name,
-            releases,
-            put,
-            ..
-        } = draft;
+        let (name, releases, put) = (draft.name, draft.releases, draft.put);
         if let Some(ready) = job.drafts.draft(name, releases, frame, put) {
             *debt += self.begin(w, ready, false);
         }

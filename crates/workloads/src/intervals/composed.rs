@@ -11,7 +11,7 @@ use crate::parameter::{
     Kind::{Choice, Integer},
     Words, named, positional,
 };
-use crate::program::{Answer, Field, Program, Reference, answer, field, parameters};
+use crate::program::{Program, Reference, answer, parameters, result};
 use crate::runtime::Runtime;
 
 /// A kernel with a parallel version that is made of intervals.
@@ -47,10 +47,6 @@ impl Words for Size {
 /// The value of the field `figure` if the figure matches the reference.
 const REACHED: &str = "that of the reference";
 
-fn figure_is(what: String) -> Answer {
-    answer([("figure", what.into())])
-}
-
 impl<K: Composed> Program for Grande<K> {
     const NAME: &'static str = K::NAME;
     const SUMMARY: &'static str = K::SUMMARY;
@@ -61,10 +57,10 @@ impl<K: Composed> Program for Grande<K> {
             "maximum number of intervals per phase");
         ..kernel = PhantomData;
     }
-    const RESULT: &'static [Field] = &[field(
-        "figure",
-        "the reference result, or the deviation from it",
-    )];
+    result! { self, kernel, figure =>
+        figure "the reference result, or the deviation from it" =
+            kernel.check(figure).map_or_else(|wrong| wrong.to_string(), |()| REACHED.into());
+    }
     const INTERVALS: bool = true;
 
     type Input = K;
@@ -88,14 +84,9 @@ impl<K: Composed> Program for Grande<K> {
         kernel.figure()
     }
 
-    fn answer(&self, kernel: &K, figure: &K::Figure) -> Answer {
-        let checked = kernel.check(figure);
-        figure_is(checked.map_or_else(|wrong| wrong.to_string(), |()| REACHED.into()))
-    }
-
     fn published(&self) -> Option<Reference> {
         Some(Reference {
-            answer: figure_is(REACHED.into()),
+            answer: answer([("figure", REACHED.into())]),
             source: "the benchmark's reference figure",
         })
     }

@@ -27,7 +27,7 @@ use std::io;
 
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Form, Program, parameters, result};
+use crate::program::{Form, Program, parameters, result, with_form};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
 
@@ -205,6 +205,7 @@ impl Program for Decompress {
 
     type Input = Vec<Compressed>;
     type Output = u64;
+    with_form! {}
 
     fn prepare(&self) -> io::Result<Vec<Compressed>> {
         Ok((0..self.blocks).map(|i| self.compressed(i)).collect())
@@ -216,10 +217,6 @@ impl Program for Decompress {
 
     fn parallel<R: Runtime>(&self, input: &mut Vec<Compressed>, fork: &mut R::Fork<'_>) -> u64 {
         self.all(Way::<R>::new(self.form, fork), input)
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional};
-use crate::program::{Form, Program, parameters, result, without_input};
+use crate::program::{Form, Program, parameters, result, with_form, without_input};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, steps};
 
@@ -81,6 +81,7 @@ impl Program for Nested {
 
     without_input! {}
     type Output = u64;
+    with_form! {}
 
     fn check(&self) -> Result<(), ParameterError> {
         if self.width % WORD == 0 {
@@ -96,9 +97,5 @@ impl Program for Nested {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         self.all(Way::<R>::new(self.form, fork))
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
     }
 }

@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 use super::Way;
 use crate::matrix::{self, Grid};
 use crate::parameter::{Kind::Integer, ParameterError, named, positional, seed};
-use crate::program::{Answer, Field, Form, Program, Reference, answer, field, parameters};
+use crate::program::{Form, Program, Reference, answer, parameters, result, with_form};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
@@ -92,10 +92,6 @@ impl<S> Product<S> {
             })
         })
     }
-
-    fn told(checksum: u64) -> Answer {
-        answer([("checksum", checksum.into())])
-    }
 }
 
 impl<S: Scheme> Program for Product<S> {
@@ -110,13 +106,19 @@ impl<S: Scheme> Program for Product<S> {
         form = Form::parameter("join");
         ..scheme = PhantomData;
     }
-    const RESULT: &'static [Field] = &[field(
-        "checksum",
-        "weighted sum of the product's elements, modulo 2^64",
-    )];
+    result! { self, input, () =>
+        checksum "weighted sum of the product's elements, modulo 2^64" = {
+            let weighed = self.elements(&input.c).map(|(row, column, element)| {
+                let weight = self.weight(0, row).wrapping_mul(self.weight(1, column));
+                weight.wrapping_mul(element)
+            });
+            weighed.fold(0, u64::wrapping_add)
+        };
+    }
 
     type Input = Input;
     type Output = ();
+    with_form! {}
 
     fn check(&self) -> Result<(), ParameterError> {
         ParameterError::unless_power_of_two(self.n, "n")
@@ -142,18 +144,6 @@ impl<S: Scheme> Program for Product<S> {
         S::multiply(Way::<R>::new(self.form, fork), self.grid(), c, a, b);
     }
 
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, input: &Input, (): &()) -> Answer {
-        let weighed = self.elements(&input.c).map(|(row, column, element)| {
-            let weight = self.weight(0, row).wrapping_mul(self.weight(1, column));
-            weight.wrapping_mul(element)
-        });
-        Self::told(weighed.fold(0, u64::wrapping_add))
-    }
-
     fn published(&self) -> Option<Reference> {
         let add = |sum: &mut u64, weight: u64, element| {
             *sum = sum.wrapping_add(weight.wrapping_mul(element));
@@ -170,7 +160,7 @@ impl<S: Scheme> Program for Product<S> {
             add(&mut sum, left, right);
         }
         Some(Reference {
-            answer: Self::told(sum),
+            answer: answer([("checksum", sum.into())]),
             source: "the factors, each multiplied by a vector",
         })
     }

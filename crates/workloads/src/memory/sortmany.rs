@@ -15,7 +15,7 @@
 
 use super::{Way, block, each};
 use crate::parameter::{Kind::Integer, named, positional, seed};
-use crate::program::{Form, Program, parameters, result, without_input};
+use crate::program::{Form, Program, parameters, result, with_form, without_input};
 use crate::quicksort;
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
@@ -119,6 +119,7 @@ impl Program for Sortmany {
 
     without_input! {}
     type Output = u64;
+    with_form! {}
 
     fn serial(&self, (): &mut ()) -> u64 {
         self.all::<Serial>(Way::Call)
@@ -126,10 +127,6 @@ impl Program for Sortmany {
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
         self.all(Way::<R>::new(self.form, fork))
-    }
-
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
     }
 }
 

@@ -8,7 +8,7 @@ use tidegate::PlaceId;
 use tidegate::interval::{self, Scope};
 use tidegate::memory::{self, Reservation};
 
-use super::Runtime;
+use super::{Runtime, without_forks};
 
 /// A runtime that owns a Tidegate pool.
 pub struct Tidegate(tidegate::Pool);
@@ -28,12 +28,10 @@ impl Tidegate {
 
 impl Runtime for Tidegate {
     const NAME: &'static str = "tidegate";
-    const SPAWNS: bool = true;
     const INTERVALS: bool = true;
     const PRIORITIES: bool = true;
-    type Fork<'a> = ();
     type Reservation = Reservation;
-    type Scope<'scope> = tidegate::Scope<'scope>;
+    without_forks! {tidegate}
 
     fn with_workers(workers: usize) -> io::Result<Self> {
         tidegate::Pool::builder()
@@ -41,19 +39,6 @@ impl Runtime for Tidegate {
             .build()
             .map(Self)
             .map_err(io::Error::other)
-    }
-
-    fn install<T: Send>(&self, body: impl FnOnce(&mut ()) -> T + Send) -> T {
-        self.0.install(|| body(&mut ()))
-    }
-
-    #[inline]
-    fn join<RA: Send, RB: Send>(
-        _: &mut (),
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
-    ) -> (RA, RB) {
-        tidegate::join(|| a(&mut ()), || b(&mut ()))
     }
 
     #[inline]
@@ -70,19 +55,6 @@ impl Runtime for Tidegate {
 
     fn wait(length: Duration) {
         tidegate::blocking(|| std::thread::sleep(length));
-    }
-
-    #[inline]
-    fn scope<'scope, T: Send>(body: impl FnOnce(&tidegate::Scope<'scope>) -> T + Send) -> T {
-        tidegate::scope(body)
-    }
-
-    #[inline]
-    fn spawn<'scope>(
-        scope: &tidegate::Scope<'scope>,
-        body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
-    ) {
-        scope.spawn(body);
     }
 
     fn places() -> Vec<PlaceId> {

@@ -15,7 +15,7 @@
 use std::io;
 
 use crate::parameter::{self, Kind, Parameter, ParameterError, Preset, Setting, Values, Words};
-use crate::program::{Answer, Field, Form, Program, Reference, answer, field};
+use crate::program::{Answer, Form, Program, Reference, answer, result, with_form};
 use crate::runtime::Runtime;
 use change::{changed, depends_on};
 
@@ -84,14 +84,15 @@ impl Program for Uts {
         of_tree("seed", Kind::Integer(0, u32::MAX as u64), "seed of the root"),
         Form::parameter("join"),
     ];
-    const RESULT: &'static [Field] = &[
-        field("nodes", "number of nodes"),
-        field("depth", "depth of the deepest node (the root has depth 0)"),
-        field("leaves", "number of leaves"),
-    ];
+    result! { self, _, counts =>
+        nodes "number of nodes" = counts.nodes;
+        depth "depth of the deepest node (the root has depth 0)" = counts.depth;
+        leaves "number of leaves" = counts.leaves;
+    }
 
     type Input = Law;
     type Output = Counts;
+    with_form! {}
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         let name = values.choice("tree")?;
@@ -140,27 +141,11 @@ impl Program for Uts {
         }
     }
 
-    fn applies_to<R: Runtime>(&self) -> bool {
-        self.form.applies_to::<R>()
-    }
-
-    fn answer(&self, _: &Law, counts: &Counts) -> Answer {
-        counts_answer(*counts)
-    }
-
     fn published(&self) -> Option<Reference> {
         let named = TREES.iter().find(|named| named.tree == self.tree)?;
         Some(Reference {
-            answer: counts_answer(named.counts),
+            answer: self.answer(&Law::new(self.tree), &named.counts),
             source: "the counts known for this tree",
         })
     }
-}
-
-fn counts_answer(counts: Counts) -> Answer {
-    answer([
-        ("nodes", counts.nodes.into()),
-        ("depth", counts.depth.into()),
-        ("leaves", counts.leaves.into()),
-    ])
 }

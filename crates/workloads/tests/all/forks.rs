@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::io;
-use std::marker::PhantomData;
 
 use tidegate_sim::{Dag, Step};
 use tidegate_workloads::factors::{cholesky::Cholesky, lu::Lu, sparselu::Sparselu};
@@ -19,7 +18,7 @@ use tidegate_workloads::registry::{ENTRIES, Entry};
 use tidegate_workloads::seriesparallel::Seriesparallel;
 use tidegate_workloads::treesum::Treesum;
 use tidegate_workloads::uts::Uts;
-use tidegate_workloads::{Counted, Runtime, Simulated, Size, Values};
+use tidegate_workloads::{Counted, Runtime, Serial, Simulated, Size, Values};
 use tidegate_workloads::{fft::Fft, fib::Fib, knary::Knary, loops::Loops, loopy::Loopy};
 
 use crate::support::{Named, given};
@@ -34,14 +33,12 @@ thread_local! {
 /// A runtime that counts forks and spawns and runs everything immediately on the calling thread.
 struct Counting;
 
-struct Scope<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
-
 impl Runtime for Counting {
     const NAME: &'static str = "counting";
     const SPAWNS: bool = true;
     type Fork<'a> = ();
     type Reservation = Counted;
-    type Scope<'scope> = Scope<'scope>;
+    type Scope<'scope> = <Serial as Runtime>::Scope<'scope>;
 
     fn with_workers(_: usize) -> io::Result<Self> {
         Ok(Self)
@@ -62,14 +59,17 @@ impl Runtime for Counting {
     }
 
     fn reserve(bytes: usize) -> Counted {
-        tidegate_workloads::Serial::reserve(bytes)
+        Serial::reserve(bytes)
     }
 
-    fn scope<'scope, T: Send>(body: impl FnOnce(&Scope<'scope>) -> T + Send) -> T {
-        body(&Scope(PhantomData))
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T {
+        Serial::scope(body)
     }
 
-    fn spawn<'scope>(scope: &Scope<'scope>, body: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
+    fn spawn<'scope>(
+        scope: &Self::Scope<'scope>,
+        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    ) {
         let (forks, spawns) = MADE.get();
         MADE.set((forks, spawns + 1));
         body(scope);

@@ -81,21 +81,11 @@ impl Shell {
             .stdout(terminal())
             .stderr(terminal());
         let child = command.spawn().expect("coreutils and util-linux");
-        let mut reader = keys.try_clone().expect("one more of it");
-        let (sender, output) = mpsc::channel();
-        thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(length @ 1..) = reader.read(&mut bytes) {
-                if sender.send(bytes[..length].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
         Self {
             child: Running(child),
             _home: home,
+            output: output_of(&keys),
             keys,
-            output,
             seen: String::new(),
         }
     }
@@ -140,6 +130,21 @@ impl Shell {
         self.wait_for(&format!("code <{code}>"));
         self.wait_for(PROMPT);
     }
+}
+
+/// Receives what is printed on the terminal with this end, until that is closed.
+pub fn output_of(keys: &File) -> Receiver<Vec<u8>> {
+    let mut reader = keys.try_clone().expect("one more of it");
+    let (sender, output) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(length @ 1..) = reader.read(&mut bytes) {
+            if sender.send(bytes[..length].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    output
 }
 
 /// Returns whether there is no such program, and says so.

@@ -1,6 +1,6 @@
 //! Follows real programs beside other jobs of a table.
 
-use super::roles::{Actor, kill_process, mask, masks, two_processors, watcher_in_test};
+use super::roles::{Actor, mask, masks, two_processors, watcher_in_test};
 use crate::How;
 use crate::follow::cgroups::Cgroups;
 use crate::follow::confinement::{Confinement, Watch};
@@ -61,6 +61,18 @@ impl Table {
         }
     }
 
+    /// Makes the table, and leaves no job in it.
+    fn made() -> Self {
+        let table = Self::new();
+        drop(table.rival(&[0]));
+        table
+    }
+
+    /// Waits until the program has a row, for which this holds.
+    fn wait_for(&self, what: &str, holds: impl Fn(&Job) -> bool) {
+        eventually(what, || self.program().is_some_and(|row| holds(&row)));
+    }
+
     pub(super) fn program(&self) -> Option<Job> {
         let observer = Observer::open(&self.location()).unwrap();
         let jobs = observer.unwrap().jobs().unwrap();
@@ -89,10 +101,8 @@ fn program_makes_room_while_rival_works() {
     let mut actor = Actor::command(&table.path());
     actor.order("thread");
     actor.order("spin 1");
-    eventually("the row shows the program", || {
-        table
-            .program()
-            .is_some_and(|row| row.desire == 1 && row.cpu_time > 0)
+    table.wait_for("the row shows the program", |row| {
+        row.desire == 1 && row.cpu_time > 0
     });
     assert!(
         masks(actor.program).iter().all(|mask| *mask == own),
@@ -102,15 +112,12 @@ fn program_makes_room_while_rival_works() {
     eventually("the rival gets room", || {
         masks(actor.program).iter().all(|mask| mask.len() == 1)
     });
-    eventually("its row says so", || {
-        table.program().is_some_and(|row| row.allotment == 1)
-    });
+    table.wait_for("its row says so", |row| row.allotment == 1);
     drop(rival);
     eventually("the program gets all back", || {
         masks(actor.program).iter().all(|mask| *mask == own)
     });
-    kill_process(actor.program);
-    actor.end();
+    actor.kill();
     assert!(table.program().is_none() && table.is_alone());
     assert_eq!(actor.messages(), "");
 }
@@ -125,12 +132,9 @@ fn command_moves_to_a_new_table() {
     fs::remove_file(table.path()).unwrap();
     let _rival = table.rival(&own);
     // On a busy machine, the estimate may be one too many for as long as both use all they get.
-    eventually("it has a new row", || {
-        table.program().is_some_and(|row| row.desire >= 1)
-    });
+    table.wait_for("it has a new row", |row| row.desire >= 1);
     eventually("the rival gets room", || mask(actor.program).len() == 1);
-    kill_process(actor.program);
-    actor.end();
+    actor.kill();
     assert!(table.program().is_none() && table.is_alone());
     assert_eq!(actor.messages(), "");
 }
@@ -150,9 +154,7 @@ fn program_is_freed_if_its_record_is_removed() {
     let message = "tidegate exec: the program is not confined any more: its record was removed\n";
     eventually("it says so", || actor.messages() == message);
     let _rival = table.rival(&own);
-    eventually("it has a new row", || {
-        table.program().is_some_and(|row| row.desire >= 1)
-    });
+    table.wait_for("it has a new row", |row| row.desire >= 1);
     assert_eq!(mask(actor.program), own);
 }
 
@@ -170,8 +172,7 @@ fn program_is_freed_if_no_table_can_be_used() {
     let message = "tidegate exec: the program is not confined any more: ";
     assert!(actor.messages().starts_with(message));
     assert_eq!(mask(actor.program), own);
-    kill_process(actor.program);
-    actor.end();
+    actor.kill();
     assert_eq!(actor.messages().lines().count(), 1);
 }
 
@@ -183,9 +184,7 @@ fn two_busy_threads_desire_two_processors() {
     let table = Table::new();
     let mut actor = Actor::command(&table.path());
     actor.order("spin 2");
-    eventually("the row says two", || {
-        table.program().is_some_and(|row| row.desire == 2)
-    });
+    table.wait_for("the row says two", |row| row.desire == 2);
 }
 
 /// What lives longer than the program's first process is restored as well.
@@ -198,8 +197,7 @@ fn orphan_is_restored_at_the_end() {
     let orphan = actor.order("fork");
     actor.order("spin 1");
     eventually("the orphan is confined", || mask(orphan).len() == 1);
-    kill_process(actor.program);
-    actor.end();
+    actor.kill();
     assert_eq!(mask(orphan), own);
     assert!(table.is_alone());
 }
@@ -211,9 +209,7 @@ fn sleeping_program_desires_nothing() {
     let _rival = table.rival(&own);
     let mut actor = Actor::command(&table.path());
     let orphan = actor.order("fork");
-    eventually("the row desires nothing", || {
-        table.program().is_some_and(|row| row.desire == 0)
-    });
+    table.wait_for("the row desires nothing", |row| row.desire == 0);
     eventually("it is not confined", || mask(orphan) == own);
     assert_eq!(mask(actor.program), own);
     actor.end();
@@ -247,8 +243,7 @@ fn two_programs_share_no_processor() {
         );
     }
     let [one, other] = &mut actors;
-    kill_process(one.program);
-    one.end();
+    one.kill();
     eventually("the other one gets all", || mask(other.program) == own);
     assert_eq!(one.messages() + &other.messages(), "");
 }
@@ -274,8 +269,7 @@ fn quota_follows_and_is_lifted() {
             actor.child.kill().unwrap();
             actor.child.wait().unwrap();
         } else {
-            kill_process(actor.program);
-            actor.end();
+            actor.kill();
         }
         eventually("nothing is left", || {
             quota() == "max" && cpus().is_empty() && table.is_alone()
@@ -285,8 +279,7 @@ fn quota_follows_and_is_lifted() {
 
 #[test]
 fn means_say_what_they_are() {
-    let table = Table::new();
-    drop(table.rival(&[0]));
+    let table = Table::made();
     let none = table.0.path().join("no machine");
     let reason = |how| {
         let means = Means::prepare_with(how, &table.location(), &none, watcher_in_test);
@@ -310,8 +303,7 @@ fn means_say_what_they_are() {
 /// The kernel refuses to move the command into the leaf: the file of its processes is read-only.
 #[test]
 fn program_outside_the_leaf_has_no_quota() {
-    let table = Table::new();
-    drop(table.rival(&[0]));
+    let table = Table::made();
     for how in [How::Auto, How::Quota] {
         let root = table.0.path().join("machine");
         let cgroups = Cgroups::new(&root, std::process::id());
@@ -350,8 +342,7 @@ fn by_affinity(table: &Table, watch: Watch) -> Confinement {
 /// A program that is never confined costs no watcher.
 #[test]
 fn first_confinement_creates_the_record() {
-    let table = Table::new();
-    drop(table.rival(&[0]));
+    let table = Table::made();
     let mut confinement = by_affinity(&table, watcher_in_test);
     assert!(table.is_alone());
     confine(&mut confinement).unwrap();
@@ -363,8 +354,7 @@ fn first_confinement_creates_the_record() {
 
 #[test]
 fn program_without_a_record_or_watcher_is_not_confined() {
-    let table = Table::new();
-    drop(table.rival(&[0]));
+    let table = Table::made();
     let mut confinement = by_affinity(&table, |_| Err(io::Error::other("no watcher")));
     let why = confine(&mut confinement).unwrap_err();
     assert_eq!(why, "cannot start its watcher: no watcher");
@@ -379,8 +369,7 @@ fn program_without_a_record_or_watcher_is_not_confined() {
 #[test]
 fn program_is_confined_once_there_is_a_process() {
     static IS_FULL: AtomicBool = AtomicBool::new(true);
-    let table = Table::new();
-    drop(table.rival(&[0]));
+    let table = Table::made();
     let mut confinement = by_affinity(&table, |record| {
         if IS_FULL.load(Ordering::Relaxed) {
             Err(io::ErrorKind::WouldBlock.into())
@@ -398,8 +387,7 @@ fn program_is_confined_once_there_is_a_process() {
 /// As after a panic of the thread that follows the program.
 #[test]
 fn watcher_of_a_dropped_confinement_restores() {
-    let table = Table::new();
-    drop(table.rival(&[0]));
+    let table = Table::made();
     let mut confinement = by_affinity(&table, watcher_in_test);
     confine(&mut confinement).unwrap();
     drop(confinement);
@@ -427,22 +415,12 @@ mod choice {
 
     #[test]
     fn lonely_program_is_not_confined() {
-        let own = portion(&ORDER, 1, true);
+        let [own, idle] = [1, 0].map(|allotment| portion(&ORDER, allotment, true));
+        let [busy, other] = [4, 0].map(|allotment| portion(&ORDER, allotment, false));
         assert_eq!(chosen(&[own], &ORDER, at_least(0)), None);
-        assert_eq!(
-            chosen(&[portion(&ORDER, 0, false), own], &ORDER, at_least(0)),
-            None
-        );
-        let idle = portion(&ORDER, 0, true);
-        assert_eq!(
-            chosen(&[portion(&ORDER, 4, false), idle], &ORDER, at_least(3)),
-            None
-        );
-        assert_eq!(
-            chosen(&[portion(&ORDER, 4, false)], &ORDER, at_least(0)),
-            None,
-            "no own row"
-        );
+        assert_eq!(chosen(&[other, own], &ORDER, at_least(0)), None);
+        assert_eq!(chosen(&[busy, idle], &ORDER, at_least(3)), None);
+        assert_eq!(chosen(&[busy], &ORDER, at_least(0)), None, "no own row");
     }
 
     /// Both compute the same, from the same rows.

@@ -78,8 +78,7 @@ fn round(victim: Victim, own: &[usize], threads: usize, is_early: bool, delay: D
         Victim::Watcher => {
             kill(command, Signal::SIGCONT).unwrap();
             eventually("the command lives on", is_confined);
-            kill_process(actor.program);
-            actor.end();
+            actor.kill();
         }
         Victim::Both => {
             let is_abandoned = !table.is_alone();
@@ -162,8 +161,7 @@ fn survivors_of_two_commands_restore_their_program() {
         }
         for (at, actor) in actors.iter_mut().enumerate() {
             if victims.contains(&(at, false)) {
-                kill_process(actor.program);
-                actor.end();
+                actor.kill();
                 continue;
             }
             actor.child.wait().unwrap();

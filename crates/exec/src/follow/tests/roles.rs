@@ -260,6 +260,12 @@ impl Actor {
         children.find(|pid| *pid != self.program)
     }
 
+    /// Kills the program, and waits for the end of the child.
+    pub(super) fn kill(&mut self) {
+        kill_process(self.program);
+        self.end();
+    }
+
     /// Ends the program, and waits for the end of the child.
     pub(super) fn end(&mut self) {
         self.input = None;

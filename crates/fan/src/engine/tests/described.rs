@@ -107,10 +107,8 @@ fn kubernetes_needs_an_image_and_a_claim() {
     let text =
         "the engine k8s needs the volume of the folder: pass --image IMAGE --claim NAME:PATH";
     let error = refusal(&["--engine", "k8s", "--image", "i"]);
-    assert_eq!(
-        (error.to_string().as_str(), error.retry()),
-        (text, Retry::Never)
-    );
+    assert_eq!(error.to_string(), text);
+    assert_eq!(error.retry(), Retry::Never);
     let elsewhere = ["--engine", "k8s", "--image", "i", "--claim", "c:/scratch"];
     let text = "/data/my run/plan.json is not in /scratch, which --claim mounts";
     assert_eq!(refusal(&elsewhere).to_string(), text);

@@ -46,14 +46,6 @@ struct Faults {
     is_missing: bool,
 }
 
-impl Faults {
-    fn with(set: impl FnOnce(&mut Self)) -> Self {
-        let mut faults = Self::default();
-        set(&mut faults);
-        faults
-    }
-}
-
 /// What a fake engine was asked for.
 #[derive(Default)]
 struct Calls {
@@ -71,12 +63,15 @@ struct Fake {
 }
 
 impl Fake {
+    /// Creates an engine with the faults that `set` sets.
     fn boxed(
         folder: &Folder,
-        faults: Faults,
+        set: impl FnOnce(&mut Faults),
         calls: &Rc<RefCell<Calls>>,
         interrupt: &Interrupt,
     ) -> Box<Self> {
+        let mut faults = Faults::default();
+        set(&mut faults);
         Box::new(Self {
             folder: Folder::new(folder.path(), folder.plan().to_owned()),
             faults,
@@ -87,14 +82,16 @@ impl Fake {
 
     fn publish(&self, items: &[Name]) {
         if !self.faults.loses {
-            for item in items {
-                let attempt = Attempt::begin(&self.folder, item).expect("a file");
-                attempt
-                    .publish::<Nothing>(&Done::whole(()))
-                    .expect("a result");
-            }
+            items.iter().for_each(|item| publish(&self.folder, item));
         }
     }
+}
+
+/// Publishes a result without a rest.
+fn publish(folder: &Folder, item: &Name) {
+    let attempt = Attempt::begin(folder, item).expect("a file");
+    let done = Done::whole(());
+    attempt.publish::<Nothing>(&done).expect("a result");
 }
 
 impl Engine for Fake {
@@ -157,37 +154,32 @@ fn both() -> Vec<Name> {
     [0, 1].map(Name::planned).to_vec()
 }
 
-/// Runs two items, with two retries. Returns how that ended, and what the engine was asked for. If
-/// `is_resumed`, an earlier `run` has submitted both items.
-fn run(faults: Faults, is_resumed: bool) -> (Result<(), Error>, Calls) {
-    run_in(|_| (), faults, is_resumed)
+/// Runs two items, with two retries, on an engine with the faults that `set` sets. Returns how that
+/// ended, and what the engine was asked for. If `is_resumed`, an earlier `run` has submitted both
+/// items.
+fn run(set: impl FnOnce(&mut Faults), is_resumed: bool) -> (Result<(), Error>, Calls) {
+    run_in(|_| (), set, is_resumed)
 }
 
 /// Like `run`, but in a folder that was prepared.
 fn run_in(
     prepare: impl Fn(&Folder),
-    faults: Faults,
+    set: impl FnOnce(&mut Faults),
     is_resumed: bool,
 ) -> (Result<(), Error>, Calls) {
     let dir = TempDir::new().expect("a folder");
     let folder = Folder::new(dir.path(), "0123456789".to_owned());
     let calls = Rc::default();
     let interrupt = Interrupt::default();
-    let engine = Fake::boxed(&folder, faults, &calls, &interrupt);
+    let engine = Fake::boxed(&folder, set, &calls, &interrupt);
     prepare(&folder);
     let book = Book::new(&folder, "fake");
     if is_resumed {
         let round = book.round(both()).expect("a list");
         book.note(&round).expect("a line");
     }
-    let mut driver = Driver::new(
-        &book,
-        Survey::new(&[1, 1]),
-        engine,
-        String::new(),
-        2,
-        &interrupt,
-    );
+    let survey = Survey::new(&[1, 1]);
+    let mut driver = Driver::new(&book, survey, engine, String::new(), 2, &interrupt);
     driver.poll = Duration::ZERO;
     let end = driver.run();
     driver.finish();
@@ -196,7 +188,7 @@ fn run_in(
 
 #[test]
 fn faultless_engine_gets_one_round() {
-    let (end, calls) = run(Faults::default(), false);
+    let (end, calls) = run(|_| (), false);
     assert!(end.is_ok());
     assert_eq!((calls.rounds.len(), calls.questions), (1, 1));
 }
@@ -204,16 +196,14 @@ fn faultless_engine_gets_one_round() {
 /// The engine has not answered, and has started the pieces.
 #[test]
 fn refused_round_that_started_is_waited_for() {
-    let faults = Faults::with(|it| (it.refuses, it.starts) = (true, Some(1)));
-    let (end, calls) = run(faults, false);
+    let (end, calls) = run(|it| (it.refuses, it.starts) = (true, Some(1)), false);
     assert!(end.is_ok());
     assert_eq!(calls.rounds.len(), 1);
 }
 
 #[test]
 fn refusing_engine_ends_the_run() {
-    let faults = Faults::with(|it| it.refuses = true);
-    let (end, calls) = run(faults, false);
+    let (end, calls) = run(|it| it.refuses = true, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
     // None of them is alive.
     assert_eq!((calls.rounds.len(), calls.cancelled), (3, 0));
@@ -221,8 +211,7 @@ fn refusing_engine_ends_the_run() {
 
 #[test]
 fn refused_round_that_may_live_is_cancelled_and_no_other_submitted() {
-    let faults = Faults::with(|it| (it.refuses, it.is_silent) = (true, true));
-    let (end, calls) = run(faults, false);
+    let (end, calls) = run(|it| (it.refuses, it.is_silent) = (true, true), false);
     assert!(matches!(end, Err(error) if error.to_string() == "no answer"));
     // The last question is whether to cancel.
     let counts = (calls.rounds.len(), calls.questions, calls.cancelled);
@@ -232,9 +221,8 @@ fn refused_round_that_may_live_is_cancelled_and_no_other_submitted() {
 #[test]
 fn refused_round_is_waited_for_until_the_pause_is_over() {
     with_driver(|mut driver, folder| {
-        let faults = Faults::with(|it| it.refuses = true);
         let calls = Rc::<RefCell<Calls>>::default();
-        driver.engine = Fake::boxed(folder, faults, &calls, driver.interrupt);
+        driver.engine = Fake::boxed(folder, |it| it.refuses = true, &calls, driver.interrupt);
         driver.submit().expect("a retry is left");
         for is_over in [false, true] {
             driver.next_question = Instant::now();
@@ -252,8 +240,7 @@ fn refused_round_is_waited_for_until_the_pause_is_over() {
 
 #[test]
 fn lost_results_fail() {
-    let faults = Faults::with(|it| it.loses = true);
-    let (end, calls) = run(faults, false);
+    let (end, calls) = run(|it| it.loses = true, false);
     assert!(matches!(end, Err(error) if error.code() == 1));
     // None of them is alive.
     assert_eq!((calls.rounds.len(), calls.cancelled), (3, 0));
@@ -261,31 +248,28 @@ fn lost_results_fail() {
 
 #[test]
 fn results_count_without_an_answer() {
-    let faults = Faults::with(|it| it.is_silent = true);
-    let (end, calls) = run(faults, false);
+    let (end, calls) = run(|it| it.is_silent = true, false);
     assert!(end.is_ok());
     assert_eq!((calls.rounds.len(), calls.cancelled), (1, 1));
 }
 
 #[test]
 fn round_of_an_earlier_run_is_waited_for() {
-    let faults = Faults::with(|it| it.is_slow = true);
-    let (end, calls) = run(faults, true);
+    let (end, calls) = run(|it| it.is_slow = true, true);
     assert!(end.is_ok());
     assert_eq!(calls.rounds.len(), 0);
 }
 
 #[test]
 fn forgotten_round_is_submitted_again() {
-    let (end, calls) = run(Faults::default(), true);
+    let (end, calls) = run(|_| (), true);
     assert!(end.is_ok());
     assert_eq!(calls.rounds.len(), 1);
 }
 
 #[test]
 fn missing_command_ends_a_resumed_run() {
-    let faults = Faults::with(|it| it.is_missing = true);
-    let (end, calls) = run(faults, true);
+    let (end, calls) = run(|it| it.is_missing = true, true);
     assert!(matches!(end, Err(error) if error.to_string() == "no command"));
     assert!(calls.rounds.is_empty());
 }
@@ -296,8 +280,7 @@ fn old_failures_are_not_final() {
         let item = Name::planned(0);
         record(folder.path(), &item, &Error::never("old")).expect("a line");
     };
-    let faults = Faults::with(|it| (it.is_slow, it.loses) = (true, true));
-    let (end, calls) = run_in(fail, faults, true);
+    let (end, calls) = run_in(fail, |it| (it.is_slow, it.loses) = (true, true), true);
     assert!(matches!(end, Err(error) if error.code() == 1));
     assert_eq!(calls.rounds.len(), 3);
 }
@@ -305,30 +288,22 @@ fn old_failures_are_not_final() {
 #[test]
 fn nothing_is_submitted_without_a_record() {
     let block = |folder: &Folder| fs::create_dir(folder.path().join("rounds")).expect("a folder");
-    let (end, calls) = run_in(block, Faults::default(), false);
+    let (end, calls) = run_in(block, |_| (), false);
     assert!(end.is_err());
     assert!(calls.rounds.is_empty());
 }
 
 #[test]
 fn interrupted_run_submits_nothing() {
-    let faults = Faults::with(|it| (it.loses, it.interrupts) = (true, true));
-    let (end, calls) = run(faults, false);
+    let (end, calls) = run(|it| (it.loses, it.interrupts) = (true, true), false);
     assert!(end.is_ok());
     assert_eq!(calls.rounds.len(), 1);
 }
 
 #[test]
 fn published_run_needs_no_engine() {
-    let publish = |folder: &Folder| {
-        for item in both() {
-            let attempt = Attempt::begin(folder, &item).expect("a file");
-            let done = Done::whole(());
-            attempt.publish::<Nothing>(&done).expect("a result");
-        }
-    };
-    let faults = Faults::with(|it| it.is_missing = true);
-    let (end, calls) = run_in(publish, faults, true);
+    let publish = |folder: &Folder| both().iter().for_each(|item| publish(folder, item));
+    let (end, calls) = run_in(publish, |it| it.is_missing = true, true);
     assert!(end.is_ok());
     assert_eq!((calls.questions, calls.cancelled), (0, 0));
 }
@@ -338,16 +313,10 @@ fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
     let dir = TempDir::new().expect("a folder");
     let folder = Folder::new(dir.path(), "0123456789".to_owned());
     let interrupt = Interrupt::default();
-    let engine = Fake::boxed(&folder, Faults::default(), &Rc::default(), &interrupt);
+    let engine = Fake::boxed(&folder, |_| (), &Rc::default(), &interrupt);
     let book = Book::new(&folder, "fake");
-    let mut driver = Driver::new(
-        &book,
-        Survey::new(&[1]),
-        engine,
-        String::new(),
-        2,
-        &interrupt,
-    );
+    let survey = Survey::new(&[1]);
+    let mut driver = Driver::new(&book, survey, engine, String::new(), 2, &interrupt);
     driver.survey().expect("a survey");
     test(driver, &folder);
 }
@@ -368,9 +337,7 @@ fn unlisted_result_is_no_failure() {
         driver.count(round).expect("a result");
         assert!(driver.schedule.failures([&item].into_iter()).is_empty());
         assert!(driver.survey.missing().eq([&item.child(0)]));
-        let attempt = Attempt::begin(folder, &item.child(0)).expect("a file");
-        let whole = Done::whole(());
-        attempt.publish::<Nothing>(&whole).expect("a result");
+        publish(folder, &item.child(0));
         // So does `merge`.
         let mut survey = Survey::default();
         survey.weights.insert(item, 1);
@@ -385,9 +352,7 @@ fn unlisted_result_is_no_failure() {
 fn unknown_item_is_no_failure() {
     with_driver(|mut driver, folder| {
         let item = Name::planned(0).child(3);
-        let attempt = Attempt::begin(folder, &item).expect("a file");
-        let whole = Done::whole(());
-        attempt.publish::<Nothing>(&whole).expect("a result");
+        publish(folder, &item);
         let round = driver.book.round(vec![item]).expect("a list");
         driver.count(round).expect("no failure");
         assert_eq!(driver.survey.weight(), (0, 1));
@@ -400,7 +365,7 @@ fn rounds_are_cancelled_without_a_survey() {
         let file = folder.path().join("0~here~1~1.differs");
         fs::write(file, "").expect("a file");
     };
-    let (end, calls) = run_in(contradict, Faults::with(|it| it.waits = true), true);
+    let (end, calls) = run_in(contradict, |it| it.waits = true, true);
     assert!(end.is_err());
     assert_eq!((calls.rounds.len(), calls.cancelled), (0, 1));
 }

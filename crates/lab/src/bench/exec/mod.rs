@@ -11,7 +11,6 @@ mod run;
 mod tree;
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,6 +20,7 @@ use tidegate_cli_support::failure::Failure;
 use tidegate_cli_support::output::{Value, tame, to_stderr};
 
 use crate::bench::ExecArguments;
+use crate::bench::crew::own_path;
 use crate::engine::sheet::{Column, Field, Sheet};
 use crate::engine::{Cell, Interval, LEAST, Sample, Session};
 use programs::{OPENMP, Prepared, Program};
@@ -94,9 +94,7 @@ pub fn bench(arguments: &ExecArguments) -> Result<(), Failure> {
 
 /// Returns the path of the `tidegate` command, which must know `exec`.
 fn tidegate(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    let this = env::current_exe()
-        .map_err(|error| Failure::Impossible(format!("this executable has no path: {error}")))?;
-    let sibling = this.with_file_name("tidegate");
+    let sibling = own_path()?.with_file_name("tidegate");
     let path = given.unwrap_or(&sibling);
     let is_debug = cfg!(debug_assertions);
     let profile = if is_debug { "" } else { " --release" };

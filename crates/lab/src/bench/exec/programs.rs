@@ -10,6 +10,7 @@ use tidegate_policy::Rng;
 
 use super::chains;
 use super::tree::Tree;
+use crate::bench::crew::own_path;
 use tidegate_cli_support::arguments::Size;
 
 pub struct Program {
@@ -89,15 +90,9 @@ pub fn uts_arguments(size: Size) -> [OsString; 4] {
 
 /// `uts` on the published rayon, which checks its answer itself.
 fn uts(size: Size) -> Result<Prepared, Failure> {
-    let this = std::env::current_exe()
-        .map_err(|error| Failure::Impossible(format!("this executable has no path: {error}")))?;
-    let mut command = command(this, ["bench", "rayon-uts"]);
+    let mut command = command(own_path()?, ["bench", "rayon-uts"]);
     command.extend(uts_arguments(size));
-    Ok(Prepared::Ready(Program {
-        name: "rayon",
-        command,
-        answer: Vec::new(),
-    }))
+    Ok(ready("rayon", command, Vec::new()))
 }
 
 fn openmp(folder: &Path, amounts: [u64; 3]) -> Result<Prepared, Failure> {
@@ -111,11 +106,9 @@ fn openmp(folder: &Path, amounts: [u64; 3]) -> Result<Prepared, Failure> {
         return Ok(Prepared::Skipped { name: OPENMP, why });
     }
     let [regions, items, steps] = amounts;
-    Ok(Prepared::Ready(Program {
-        name: OPENMP,
-        command: command(program, amounts.map(|amount| amount.to_string())),
-        answer: line(chains::sum(regions * items, steps)),
-    }))
+    let command = command(program, amounts.map(|amount| amount.to_string()));
+    let answer = line(chains::sum(regions * items, steps));
+    Ok(ready(OPENMP, command, answer))
 }
 
 fn make(folder: &Path, tree: Tree, processors: usize) -> Result<Prepared, Failure> {
@@ -129,11 +122,7 @@ fn make(folder: &Path, tree: Tree, processors: usize) -> Result<Prepared, Failur
     tree.write(&folder).map_err(|error| at(&folder, &error))?;
     let mut command = command(NAME, ["-s", "-j", &processors.to_string(), "-f"]);
     command.push(folder.join("Makefile").into());
-    Ok(Prepared::Ready(Program {
-        name: NAME,
-        command,
-        answer: line(tree.answer()),
-    }))
+    Ok(ready(NAME, command, line(tree.answer())))
 }
 
 /// The answer is what a first run has printed, which must decompress to the input.
@@ -153,11 +142,7 @@ fn xz(folder: &Path, bytes: usize, processors: usize) -> Result<Prepared, Failur
     write(&compressed, &answer)?;
     let restored = output(Command::new(NAME).arg("-dc").arg(&compressed));
     if restored.map_err(Failure::Impossible)? == text {
-        Ok(Prepared::Ready(Program {
-            name: NAME,
-            command,
-            answer,
-        }))
+        Ok(ready(NAME, command, answer))
     } else {
         Err(Failure::Wrong(
             "xz: the data is not what was compressed".into(),
@@ -180,11 +165,16 @@ fn python(folder: &Path, amounts: [u64; 2]) -> Result<Prepared, Failure> {
     let [items, steps] = amounts;
     let mut command = command(interpreter, [source]);
     command.extend(amounts.map(|amount| amount.to_string().into()));
-    Ok(Prepared::Ready(Program {
-        name: NAME,
+    Ok(ready(NAME, command, line(chains::sum(items, steps))))
+}
+
+/// A program that can run.
+fn ready(name: &'static str, command: Vec<OsString>, answer: Vec<u8>) -> Prepared {
+    Prepared::Ready(Program {
+        name,
         command,
-        answer: line(chains::sum(items, steps)),
-    }))
+        answer,
+    })
 }
 
 fn command(

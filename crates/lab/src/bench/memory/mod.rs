@@ -135,11 +135,7 @@ impl<'a> Case<'a> {
     }
 
     fn spec(&self) -> Spec {
-        let Baseline {
-            program,
-            parameters,
-            ..
-        } = self.baseline;
+        let (program, parameters) = (self.baseline.program, &self.baseline.parameters);
         let runtime = self.policy.map_or(Rayon::NAME, |_| Tidegate::NAME);
         Spec {
             memory: Some(self.memory()),

@@ -76,6 +76,17 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "fft-large", package: "ark-poly", source: Driver("fft"), arguments: "18 4", answer: Text },
     Program { name: "indexmap", package: "indexmap", source: Driver("indexmap"), arguments: "200000 10", answer: Text },
     Program { name: "ndarray", package: "ndarray", source: Driver("arrays"), arguments: "1000 80", answer: Text },
+    Program { name: "rav1e", package: "rav1e", source: Driver("rav1e"), arguments: "6 9", answer: Text },
+    Program { name: "exr", package: "exr", source: Driver("exr"), arguments: "2000 8", answer: Text },
+    Program { name: "oxipng", package: "oxipng", source: Driver("oxipng"), arguments: "800 5", answer: Text },
+    Program { name: "blake3", package: "blake3", source: Driver("blake3"), arguments: "64 100", answer: Text },
+    Program { name: "tokei", package: "tokei", source: Published { program: "tokei", reads_packages: true },
+        arguments: "--no-ignore --hidden", answer: Text },
+    Program { name: "petgraph", package: "petgraph", source: Driver("petgraph"), arguments: "2000 20000", answer: Text },
+    Program { name: "geo", package: "geo", source: Driver("geo"), arguments: "10000 40", answer: Text },
+    Program { name: "faer", package: "faer", source: Driver("faer"), arguments: "1600 1", answer: Text },
+    Program { name: "nucleo", package: "nucleo", source: Driver("nucleo"), arguments: "300000 4", answer: Text },
+    Program { name: "radix-sort", package: "voracious_radix_sort", source: Driver("radix"), arguments: "8000000 12", answer: Text },
 ];
 
 #[cfg(test)]

@@ -249,10 +249,7 @@ mod tests {
         let cells = rules.flat_map(|rule| {
             let works = lists["work"].iter().map(move |work| text(work, "work"));
             works.map(move |work| {
-                let run = Observed {
-                    seconds: seconds(&rule),
-                    ..Observed::default()
-                };
+                let run = Observed::lasting(seconds(&rule));
                 (format!("Mars/{work}/{rule}/80"), run)
             })
         });

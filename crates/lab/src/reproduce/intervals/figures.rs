@@ -149,11 +149,8 @@ mod tests {
             ("worst/0", 2.0),
         ];
         let cells = times.map(|(cell, seconds)| {
-            let run = Observed {
-                seconds,
-                ..Observed::default()
-            };
-            (format!("places/mergesort/{cell}"), run)
+            let name = format!("places/mergesort/{cell}");
+            (name, Observed::lasting(seconds))
         });
         let given = [
             ("machine", "places"),

@@ -116,14 +116,10 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
 }
 
 fn add_here(page: &mut Page, results: &mut Results<'_, Observed>, programs: &Programs, sim: bool) {
-    let Programs {
-        processors,
-        workers,
-        ..
-    } = programs;
+    let processors = programs.processors;
     page.made.push(Setting::new("processors here", processors));
-    results.list("here", vec![(*processors as i64).into()]);
-    let workers = workers.iter().map(|workers| *workers as i64);
+    results.list("here", vec![(processors as i64).into()]);
+    let workers = programs.workers.iter().map(|workers| *workers as i64);
     results.list("workers", items_of("processors", workers));
     page.findings.extend(results.findings("here"));
     if sim {

@@ -137,11 +137,8 @@ mod tests {
             ("UTS B/bottommost", 1.0),
         ];
         let cells = times.map(|(cell, seconds)| {
-            let run = Observed {
-                seconds,
-                ..Observed::default()
-            };
-            (format!("source/{cell}/24"), run)
+            let name = format!("source/{cell}/24");
+            (name, Observed::lasting(seconds))
         });
         let gap = made_up(FIGURES, "uts-b-gap", &[], &Default::default(), cells);
         assert_eq!(gap, 0.5);

@@ -320,9 +320,7 @@ impl<'a, R> Results<'a, R> {
 
 impl Entry {
     fn judged(&self) -> Claim {
-        let Self {
-            agrees, refuted, ..
-        } = *self;
+        let (agrees, refuted) = (self.agrees, self.refuted);
         Claim { agrees, refuted }
     }
 }

@@ -6,19 +6,19 @@ use crate::run::book::queue;
 /// Returns what `status` reads, and how often the engine was asked for a reason, after two questions
 /// during which so many pieces run.
 fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> (String, usize) {
-    let faults = Faults::with(|it| (it.waits, it.running) = (true, running));
-    queued_with(faults, patience, act)
+    let set = |it: &mut Faults| (it.waits, it.running) = (true, running);
+    queued_with(set, patience, act)
 }
 
 fn queued_with(
-    faults: Faults,
+    set: impl FnOnce(&mut Faults),
     patience: Option<Duration>,
     act: impl Fn(&Folder),
 ) -> (String, usize) {
     let mut result = (String::new(), 0);
     with_driver(|mut driver, folder| {
         let calls = Rc::<RefCell<Calls>>::default();
-        driver.engine = Fake::boxed(folder, faults, &calls, driver.interrupt);
+        driver.engine = Fake::boxed(folder, set, &calls, driver.interrupt);
         driver.patience = patience.unwrap_or(driver.patience);
         let round = driver.book.round(both()).expect("a list");
         driver.schedule.submitted(round);
@@ -45,8 +45,8 @@ fn new_run_clears_the_reason() {
         let round = book.round(both()).expect("a list");
         book.note(&round).expect("a line");
         book.note_queue("no node is idle").expect("a line");
-        let faults = Faults::with(|it| it.is_missing = true);
-        let engine = Fake::boxed(folder, faults, &Rc::default(), driver.interrupt);
+        let set = |it: &mut Faults| it.is_missing = true;
+        let engine = Fake::boxed(folder, set, &Rc::default(), driver.interrupt);
         let survey = Survey::new(&[1, 1]);
         let mut driver = Driver::new(book, survey, engine, String::new(), 2, driver.interrupt);
         driver.run().expect_err("no command");
@@ -70,7 +70,7 @@ fn waiting_pieces_are_explained() {
 
 #[test]
 fn unknown_reasons_are_told() {
-    let faults = Faults::with(|it| (it.waits, it.is_dumb) = (true, true));
-    let (text, _) = queued_with(faults, Some(Duration::ZERO), |_| ());
+    let set = |it: &mut Faults| (it.waits, it.is_dumb) = (true, true);
+    let (text, _) = queued_with(set, Some(Duration::ZERO), |_| ());
     assert_eq!(text, "2 pieces wait in fake: why is not known: forbidden");
 }

@@ -44,14 +44,10 @@ impl Here {
 
     /// Runs the cells and adds the results to the page.
     pub fn add(self, paper: &Paper, page: &mut Page, session: &Session) -> Result<(), Failure> {
-        let Self {
-            processors,
-            names,
-            batch,
-        } = self;
-        let mut results = Results::new(paper, batch.measure(session)?, FIGURES, session.size());
+        let (processors, measured) = (self.processors, self.batch.measure(session)?);
+        let mut results = Results::new(paper, measured, FIGURES, session.size());
         results.list("processors", vec![(processors as i64).into()]);
-        results.list("jobs", names.into_iter().map(Value::from).collect());
+        results.list("jobs", self.names.into_iter().map(Value::from).collect());
         if processors < SEVERAL {
             results.cannot.push("few processors");
         }
