@@ -3,14 +3,16 @@
 
 use super::WorkerThread;
 use crate::pool::PoolInner;
+use crate::simulated;
 use crate::sleep::wake;
 use std::cell::OnceCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_policy::tunables::WAIT_SEARCH;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::park::Parker;
-use tidegate_sync::worker_local;
+use tidegate_sync::{clock, thread, worker_local};
 
 /// The thread that waits for an [`Event`].
 pub(super) enum Waiter {
@@ -127,5 +129,21 @@ impl Event {
                 wake::latch_opened(pool, *worker, opener);
             }
         }
+    }
+}
+
+/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
+/// yield.
+pub fn be_patient(mut is_over: impl FnMut() -> bool) {
+    let mut since = None;
+    while !is_over() {
+        if simulated::is_simulated() {
+            return;
+        }
+        let now = clock::now();
+        if now.saturating_sub(*since.get_or_insert(now)) >= WAIT_SEARCH.default {
+            return;
+        }
+        thread::yield_now();
     }
 }

@@ -3,6 +3,7 @@
 //! docs/waiting.md describes the protocol. A waiter robs only workers that run descendants of what
 //! it waits for, spins a little, then gives up its slot and sleeps on the latch (`crate::sleep`).
 
+pub use super::event::be_patient;
 use super::event::{Event, Waiter};
 use super::find::{Taker, find};
 use super::memory::{self, Look};
@@ -16,7 +17,6 @@ use crate::latch::{Latch, State, Thief};
 use crate::plan::Round;
 use crate::pool::{PoolInner, signal};
 use crate::scope::ScopeCore;
-use crate::simulated;
 use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::stall;
@@ -26,7 +26,6 @@ use crate::unwind;
 use crate::worker::carry;
 use std::time::Duration;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
-use tidegate_policy::tunables::WAIT_SEARCH;
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop, thread};
@@ -143,22 +142,6 @@ pub fn for_event(event: &Event, pool: &PoolInner) {
             let worker = WorkerThread::get().expect("the worker that made the event");
             until(worker, Awaited::Outside(event));
         }
-    }
-}
-
-/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
-/// yield.
-pub fn be_patient(mut is_over: impl FnMut() -> bool) {
-    let mut since = None;
-    while !is_over() {
-        if simulated::is_simulated() {
-            return;
-        }
-        let now = clock::now();
-        if now.saturating_sub(*since.get_or_insert(now)) >= WAIT_SEARCH.default {
-            return;
-        }
-        thread::yield_now();
     }
 }
 
