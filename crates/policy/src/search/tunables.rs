@@ -23,7 +23,8 @@ table! {
         and back.", GUESSED;
     WAIT_SEARCH: u64 = time("wait-search", 0, 10 * MS, 50 * US),
         "How long a waiter searches before it gives up its slot, if no other thread wants the \
-        slot; about the cost of parking and waking a thread.", GUESSED;
+        slot, and how long a caller outside the pool yields before it sleeps; about the cost of \
+        parking and waking a thread.", GUESSED;
     FLAG_PATIENCE: u64 = time("flag-patience", US, MS, 30 * US),
         "How long a thief waits for an answer to its flag before it exposes the victim's work \
         itself.", GUESSED;
