@@ -3,7 +3,6 @@
 //! No wake-ups can be lost here, because events happen one after the other. A push wakes a worker
 //! if some worker is parked and none is searching. Each worker that finds work wakes the next.
 
-use super::job::Running;
 use super::worker::State;
 use super::{Machine, SLICE};
 use tidegate_policy::Nanos;
@@ -46,13 +45,11 @@ impl Machine<'_> {
     /// becomes visible to other workers. Returns the cost.
     #[inline]
     pub(super) fn work_is_visible(&mut self, job: usize) -> Nanos {
-        let Running {
-            searching, parked, ..
-        } = &self.jobs[job];
-        if !wakes_another(*searching, parked.len()) {
+        let (searching, parked) = (self.jobs[job].searching, self.jobs[job].parked.len());
+        if !wakes_another(searching, parked) {
             return 0;
         }
-        let Some(last) = parked.len().checked_sub(1) else {
+        let Some(last) = parked.checked_sub(1) else {
             return 0;
         };
         self.wake_parked(job, last)
