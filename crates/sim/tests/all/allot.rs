@@ -110,41 +110,22 @@ fn rules_round_trip_as_text() {
 /// Each case breaks one promise, except the last case, which keeps all of them.
 #[test]
 fn every_promise_can_be_broken() {
-    let found = |rule, processors, shares: &[(usize, usize)]| {
-        let shares: Vec<Share> = (0..)
-            .zip(shares)
-            .map(|(job, &(desire, allotment))| Share {
-                job,
-                desire,
-                allotment,
-            })
-            .collect();
-        broken(rule, processors, &shares)
-    };
-    assert_eq!(found(Allot::Dp, 8, &[(8, 6), (4, 2)]), Some(Broken::Fair));
-    assert_eq!(
-        found(Allot::Deq, 8, &[(8, 4), (8, 3)]),
-        Some(Broken::Efficient)
-    );
-    assert_eq!(
-        found(Allot::Deq, 8, &[(8, 5), (8, 4)]),
-        Some(Broken::Efficient)
-    );
-    assert_eq!(
-        found(Allot::Dp, 8, &[(2, 4), (4, 4)]),
-        Some(Broken::Conservative)
-    );
-    assert_eq!(
-        found(Allot::Equi, 8, &[(2, 2), (6, 6)]),
-        Some(Broken::Equal)
-    );
-    assert_eq!(
-        found(Allot::MaxMin, 2, &[(3, 2), (3, 0)]),
-        Some(Broken::Crowd)
-    );
-    assert_eq!(
-        found(Allot::MaxMin, 8, &[(0, 1), (3, 3)]),
-        Some(Broken::Idle)
-    );
-    assert_eq!(found(Allot::Dp, 8, &[(8, 4), (4, 4), (0, 0)]), None);
+    for (rule, processors, shares, expected) in [
+        (Allot::Dp, 8, &[(8, 6), (4, 2)][..], Some(Broken::Fair)),
+        (Allot::Deq, 8, &[(8, 4), (8, 3)], Some(Broken::Efficient)),
+        (Allot::Deq, 8, &[(8, 5), (8, 4)], Some(Broken::Efficient)),
+        (Allot::Dp, 8, &[(2, 4), (4, 4)], Some(Broken::Conservative)),
+        (Allot::Equi, 8, &[(2, 2), (6, 6)], Some(Broken::Equal)),
+        (Allot::MaxMin, 2, &[(3, 2), (3, 0)], Some(Broken::Crowd)),
+        (Allot::MaxMin, 8, &[(0, 1), (3, 3)], Some(Broken::Idle)),
+        (Allot::Dp, 8, &[(8, 4), (4, 4), (0, 0)], None),
+    ] {
+        let share = |(job, &(desire, allotment))| Share {
+            job,
+            desire,
+            allotment,
+        };
+        let shares: Vec<Share> = (0..).zip(shares).map(share).collect();
+        assert_eq!(broken(rule, processors, &shares), expected, "{rule}");
+    }
 }
