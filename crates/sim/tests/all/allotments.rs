@@ -111,10 +111,8 @@ fn random_allotments_lose_no_task() {
         let extent = tidegate_sim::WorkSpan::of(&dag);
         let job = alone(&settings, dag);
         let counters = &job.counters;
-        assert_eq!(
-            (counters.tasks, job.work, job.span),
-            (extent.tasks, extent.work, extent.span)
-        );
+        assert_eq!(counters.tasks, extent.tasks);
+        assert_eq!((job.work, job.span), (extent.work, extent.span));
         let busy = counters.working + counters.searching;
         let given = job.mean_allotment * job.time() as f64;
         assert!(
