@@ -1,6 +1,6 @@
 //! Tests `tidegate compare`.
 
-use crate::support::{complaint, json, tidegate};
+use crate::support::{complaint, json, messages, printed, tidegate};
 use serde_json::Value;
 use tidegate_workloads::registry::ENTRIES;
 
@@ -36,10 +36,8 @@ fn programs_are_compared_on_every_runtime() {
         expected.extend(["tidegate", "rayon", "chili", "std"].map(|name| (name, 2)));
         assert_eq!(lanes(&rows), expected, "{}", entry.name);
         let tidegate = &rows[2];
-        assert_eq!(
-            (&tidegate["case"], &tidegate["repetitions"]),
-            (&entry.name.into(), &1.into())
-        );
+        assert_eq!(tidegate["case"], entry.name);
+        assert_eq!(tidegate["repetitions"], 1);
         assert!(
             tidegate["ratio_to_serial"].as_f64().unwrap() > 0.0,
             "{tidegate}"
@@ -67,10 +65,7 @@ fn unsupported_locality_is_not_applicable() {
     let compared = "compare mergesort --locality best --with rayon --workers 2 --repeat 1";
     let rows = rows(compared);
     assert!(rows[0]["median_ns"].is_number() && rows[1]["median_ns"].is_null());
-    let output = tidegate(&format!("{compared} --size tiny"))
-        .assert()
-        .success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = printed(&mut tidegate(&format!("{compared} --size tiny")));
     let told =
         "invalid value \"best\" for locality: expected \"ignorant\", because rayon has no places";
     assert!(text.contains(told), "{text}");
@@ -80,26 +75,18 @@ fn unsupported_locality_is_not_applicable() {
 fn unsupported_body_is_not_applicable() {
     let rows = rows("compare uts --form spawn --with chili,std --workers 2 --repeat 1");
     for row in &rows[1..] {
-        assert_eq!(
-            (&row["median_ns"], &row["repetitions"]),
-            (&Value::Null, &0.into())
-        );
+        assert_eq!(row["median_ns"], Value::Null);
+        assert_eq!(row["repetitions"], 0);
     }
-    let text = tidegate("compare uts --form spawn --with std --workers 2 --repeat 1 --size tiny");
-    let output = { text }.assert().success().get_output().stdout.clone();
-    assert!(
-        String::from_utf8(output)
-            .unwrap()
-            .contains("not supported by that runtime")
-    );
+    let line = "compare uts --form spawn --with std --workers 2 --repeat 1 --size tiny";
+    let text = printed(&mut tidegate(line));
+    assert!(text.contains("not supported by that runtime"), "{text}");
 }
 
 #[test]
 fn compare_table_names_runtime_versions() {
-    let output = tidegate("compare fib 10 --with rayon,std --workers 1 --repeat 1")
-        .assert()
-        .success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let line = "compare fib 10 --with rayon,std --workers 1 --repeat 1";
+    let text = printed(&mut tidegate(line));
     let first = text.lines().next().unwrap();
     for version in ["tidegate 0.", "rayon 1.", "std rustc 1."] {
         assert!(first.contains(version), "{first}");
@@ -115,8 +102,7 @@ fn compare_table_names_runtime_versions() {
 fn compare_csv_has_all_columns() {
     let print = |format: &str| {
         let line = format!("compare fib 10 --with serial --workers 1 --repeat 1 {format}");
-        let output = tidegate(&line).assert().success().get_output().clone();
-        String::from_utf8(output.stdout).unwrap()
+        printed(&mut tidegate(&line))
     };
     let table = |text: &str| -> Vec<String> {
         let lines = text.lines().filter(|line| line.starts_with('|'));
@@ -141,8 +127,7 @@ fn compared_pools_follow_sharing_flags() {
     // Test with and without the variable, which a user may have set.
     for stack in [None, Some("1000000")] {
         command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
-        let output = command.assert().success().get_output().clone();
-        let told = String::from_utf8(output.stderr).unwrap();
+        let told = messages(&mut command);
         let differing = "share=on weight=300 desire=wsap est-cycle=1ms";
         assert!(told.contains(differing), "{told}");
     }

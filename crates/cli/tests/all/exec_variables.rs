@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::jobs::{Home, Running};
-use crate::support::{complaint, json, text};
+use crate::support::{complaint, json, messages, text};
 
 #[rustfmt::skip]
 const THREADS: [&str; 9] = [
@@ -93,8 +93,7 @@ fn explanation_goes_to_standard_error() {
     let home = Home::new();
     let mut command = env(&home, "--max 1");
     command.env("TIDEGATE_EXPLAIN", "1").env("GOMAXPROCS", "2");
-    let output = command.assert().success().get_output().clone();
-    let told = String::from_utf8(output.stderr).expect("text");
+    let told = messages(&mut command);
     assert!(
         told.lines().all(|line| line.starts_with("tidegate exec: ")),
         "{told}"
@@ -114,8 +113,7 @@ fn large_minimum_is_explained() {
     let home = Home::new();
     let mut command = env(&home, "--min 4096");
     command.env("TIDEGATE_EXPLAIN", "1");
-    let output = command.assert().success().get_output().clone();
-    let told = String::from_utf8(output.stderr).expect("text");
+    let told = messages(&mut command);
     assert!(told.contains(", --min 4096 lowered to "), "{told}");
 }
 
@@ -125,8 +123,7 @@ fn inner_command_names_the_outer_one() {
     let inner = "TIDEGATE_EXPLAIN=1 exec \"$0\" exec --max 1 true";
     let mut command = home.tidegate("exec -- sh -c");
     command.arg(inner).arg(env!("CARGO_BIN_EXE_tidegate"));
-    let output = command.assert().success().get_output().clone();
-    let told = String::from_utf8(output.stderr).expect("text");
+    let told = messages(&mut command);
     let line = "tidegate exec: runs inside another tidegate exec, which stands for this";
     assert!(told.starts_with(line), "{told}");
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::jobs::{Home, Running, eventually};
-use crate::support::{assert_contains, complaint, json, text, tidegate};
+use crate::support::{assert_contains, complaint, json, printed, text, tidegate};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -296,9 +296,8 @@ fn run_goes_on_with_its_plan_after_the_tree_has_changed() {
     let (home, tree) = (tempfile::tempdir().unwrap(), folder());
     let run = || {
         let mut command = tidegate("fan run digest --pieces 4 --json");
-        command.arg(tree.path()).current_dir(home.path());
-        let output = command.assert().success().get_output().clone();
-        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+        let printed = printed(command.arg(tree.path()).current_dir(home.path()));
+        serde_json::from_str::<Value>(&printed).expect("JSON")
     };
     let before = run();
     let folders = fs::read_dir(home.path()).unwrap();
@@ -381,8 +380,7 @@ fn all_problem_files_are_in_the_json() {
     }
     for (option, named) in [("", 10), ("--json", 12)] {
         let mut command = tidegate(&format!("fan run digest --pieces 3 {option}"));
-        let run = command.arg(tree.path()).current_dir(home.path()).assert();
-        let printed = String::from_utf8(run.success().get_output().stdout.clone()).expect("text");
+        let printed = printed(command.arg(tree.path()).current_dir(home.path()));
         assert_eq!(printed.matches("strange").count(), named, "{printed}");
     }
 }

@@ -1,6 +1,6 @@
 //! Tests `tidegate run`.
 
-use crate::support::{assert_contains, complaint, json, keys, text, tidegate};
+use crate::support::{assert_contains, complaint, json, keys, messages, text, tidegate};
 use tempfile::TempDir;
 use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;
@@ -68,10 +68,8 @@ fn run_json_shows_the_runs() {
         "run uts --tree tiny --repeat 3 --workers 2 --steal half --json",
     ));
     assert_eq!(found["result"]["nodes"], 3987);
-    assert_eq!(
-        (&found["workers"], &found["repetitions"]),
-        (&2.into(), &3.into())
-    );
+    assert_eq!(found["workers"], 2);
+    assert_eq!(found["repetitions"], 3);
     assert!((1..=2).contains(&found["allotment"].as_u64().unwrap()));
     assert_eq!(found["options"]["steal"], "half");
     let [min, median, max] =
@@ -84,10 +82,8 @@ fn run_json_shows_the_runs() {
 #[test]
 fn serial_run_uses_no_pool() {
     let found = json(&mut tidegate("run fib 15 --serial --json"));
-    assert_eq!(
-        (&found["workers"], &found["verified"]),
-        (&1.into(), &true.into())
-    );
+    assert_eq!(found["workers"], 1);
+    assert_eq!(found["verified"], true);
     assert!(found["counters"].is_null() && found["options"].is_null());
 }
 
@@ -115,10 +111,13 @@ fn run_text_is_short() {
         text.starts_with("fib n=15 closures=move, 2 workers (set by --workers)\n"),
         "{text}"
     );
-    assert!(text.contains("610\n"), "{text}");
-    assert!(text.contains("(median of 3 runs, "), "{text}");
-    assert!(text.contains("note        "), "{text}");
-    assert!(text.contains("too short to judge"), "{text}");
+    let parts = [
+        "610\n",
+        "(median of 3 runs, ",
+        "note        ",
+        "too short to judge",
+    ];
+    assert_contains(&text, &parts);
 }
 
 #[test]
@@ -150,8 +149,7 @@ fn pool_explains_its_worker_count() {
         let mut command = tidegate(arguments);
         command.env("TIDEGATE_EXPLAIN", "1");
         command.envs(variable.map(|value| ("TIDEGATE_WORKERS", value)));
-        let output = command.assert().success().get_output().clone();
-        String::from_utf8(output.stderr).unwrap()
+        messages(&mut command)
     };
     let builder = "set by Builder::workers";
     assert!(explained("run fib 12 --workers 2", Some("3")).contains(builder));
@@ -257,10 +255,8 @@ fn separate_run_draws_intervals() {
     let output = command.assert().success().get_output().clone();
     let said = String::from_utf8(output.stderr).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(
-        (&found["verified"], &found["repetitions"]),
-        (&true.into(), &3.into())
-    );
+    assert_eq!(found["verified"], true);
+    assert_eq!(found["repetitions"], 3);
     assert_contains(&said, &["order.dot: ", "dot -Tsvg -O FILE"]);
     let [dot, svg] = [dot, svg].map(|file| std::fs::read_to_string(file).unwrap());
     // Each item waits for its own previous stage, and for the previous item in the same stage.
@@ -314,8 +310,7 @@ fn exceeded_budget_prints_one_error() {
     for (program, what) in cases {
         let line = format!("run {program} --workers 2 --memory budget:16,serial=8");
         let told = complaint(&mut tidegate(&line), 3);
-        assert!(told.contains(what), "{told}");
-        assert!(told.contains("tidegate run PROGRAM --serial"), "{told}");
+        assert_contains(&told, &[what, "tidegate run PROGRAM --serial"]);
         assert_eq!(told.lines().count(), 1, "{told}");
     }
     let serial = tidegate("run memfib --size tiny --serial")

@@ -1,7 +1,7 @@
 //! `tidegate-lab bench`: the contents of its rows, and the arguments that it rejects.
 #![cfg(target_os = "linux")]
 
-use crate::support::{assert_contains, complaint, json, lab};
+use crate::support::{assert_contains, complaint, json, lab, printed};
 use serde_json::Value;
 use tidegate_policy::QueueKind;
 use tidegate_workloads::registry::ENTRIES;
@@ -64,9 +64,7 @@ fn calibrate_measures_every_simulator_cost() {
             "{row}"
         );
     }
-    let mut bench = lab("bench calibrate --size tiny --repeat 1 --csv");
-    let output = bench.assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = printed(&mut lab("bench calibrate --size tiny --repeat 1 --csv"));
     let first: Vec<_> = text.lines().map(|line| line.split(',').next()).collect();
     assert_eq!(first[0], Some("cost"));
     let is_cost = |name: &Option<&str>| name.is_some_and(|name| name.starts_with("sim."));
@@ -167,8 +165,7 @@ fn place_bench_covers_every_locality() {
 #[test]
 fn missing_cache_counters_are_explained_once() {
     let mut bench = lab("bench places --size tiny --repeat 1 --wide");
-    let output = bench.env("TIDEGATE_WORKERS", "2").assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let text = printed(bench.env("TIDEGATE_WORKERS", "2"));
     let missing = text.contains(" - |");
     let reasons = text.matches("cache counters are not available: ").count();
     assert_eq!(reasons, usize::from(missing), "{text}");

@@ -6,7 +6,7 @@
 
 #![cfg(unix)]
 
-use crate::support::{assert_contains, complaint, json, keys, lab};
+use crate::support::{assert_contains, complaint, json, keys, lab, printed};
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -133,18 +133,7 @@ fn size_selects_the_item_counts() {
 
 #[test]
 fn text_has_a_table_and_facts() {
-    let printed = |fake| {
-        String::from_utf8(
-            iter(fake, "")
-                .assert()
-                .success()
-                .get_output()
-                .stdout
-                .clone(),
-        )
-        .unwrap()
-    };
-    let text = printed("");
+    let text = printed(&mut iter("", ""));
     for told in [
         "| zip     |  1000 | inside  |       2 | 2.00x | 2.00x | 2.00x |      | 400 ns |",
         "CPU time idle after the chains on rayon 2: 0.004 % of one processor",
@@ -152,7 +141,7 @@ fn text_has_a_table_and_facts() {
     ] {
         assert!(text.lines().any(|line| line == told), "{told} in {text}");
     }
-    let text = printed("slow");
+    let text = printed(&mut iter("slow", ""));
     assert!(text.contains("| 0.50x | 0.50x | 0.50x | slow |"), "{text}");
 }
 

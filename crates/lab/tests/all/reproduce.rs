@@ -1,6 +1,6 @@
 //! `tidegate-lab reproduce` and `tidegate-lab report`.
 
-use crate::support::{assert_contains, complaint, json, lab};
+use crate::support::{assert_contains, complaint, json, lab, printed};
 use serde_json::{Value, json as value};
 use std::collections::BTreeMap;
 use std::fs;
@@ -241,8 +241,7 @@ fn repeated_experiments_stay_distinct_on_page() {
     fs::write(&file, empty("one")).unwrap();
     let mut report = lab("report - --out -");
     report.arg(&file).current_dir(folder.path());
-    let output = report.write_stdin(empty("one")).assert().success();
-    let page = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let page = printed(report.write_stdin(empty("one")));
     let after = |mark: &str| -> Vec<&str> {
         let parts = page.split(mark).skip(1);
         parts.filter_map(|part| part.split('"').next()).collect()

@@ -23,6 +23,12 @@ pub fn json(command: &mut Command) -> Value {
     serde_json::from_slice(&output.stdout).expect("standard output is JSON")
 }
 
+/// Runs the command, which must succeed, and returns its output. It may also print messages.
+pub fn printed(command: &mut Command) -> String {
+    let output = command.assert().success().get_output().clone();
+    String::from_utf8(output.stdout).expect("standard output is text")
+}
+
 /// Runs the command, which must exit with `code`, print nothing to standard output and not panic.
 /// Returns its standard error.
 pub fn complaint(command: &mut Command, code: i32) -> String {

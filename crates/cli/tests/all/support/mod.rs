@@ -28,6 +28,12 @@ pub fn text(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("standard output is text")
 }
 
+/// Runs the command, which must succeed, and returns its messages.
+pub fn messages(command: &mut Command) -> String {
+    let output = command.assert().success().get_output().clone();
+    String::from_utf8(output.stderr).expect("messages are text")
+}
+
 /// Like `tidegate`, but with a topology file from `tests/topologies`.
 pub fn with_topology(arguments: &str, name: &str) -> Command {
     let mut command = tidegate(arguments);
