@@ -143,11 +143,8 @@ fn standard_output_is_for_one_thing() {
         "run stencil --dot - --svg -",
     ] {
         let said = complaint(&mut tidegate(line), 2);
-        assert!(
-            said.contains(" - and --")
-                && said.contains("both write to standard output: expected one"),
-            "{said}"
-        );
+        let parts = [" - and --", "both write to standard output: expected one"];
+        assert_contains(&said, &parts);
     }
 }
 

@@ -24,18 +24,14 @@ fn jobs_are_listed_by_arrival() {
     let found = json(&mut home.tidegate("jobs --json"));
     let path = home.table().display().to_string();
     assert_eq!(found["table"], path);
-    assert_eq!(
-        (&found["why"], &found["exists"]),
-        (&"TIDEGATE_TABLE".into(), &true.into())
-    );
+    assert_eq!(found["why"], "TIDEGATE_TABLE");
+    assert_eq!(found["exists"], true);
     let rows = found["jobs"].as_array().unwrap();
     let pids: Vec<&Value> = rows.iter().map(|row| &row["pid"]).collect();
     assert_eq!(pids, [first.0.id(), second.0.id()]);
     for (row, weight) in rows.iter().zip([100, 300]) {
-        assert_eq!(
-            (&row["name"], &row["weight"]),
-            (&"fib".into(), &weight.into())
-        );
+        assert_eq!(row["name"], "fib");
+        assert_eq!(row["weight"], weight);
         assert_eq!((&row["desire"], &row["limit"]), (&1.into(), &1.into()));
         assert!(row["allotment"].is_u64() && row["in_use"].is_u64(), "{row}");
         let since = row["since"].as_f64().unwrap();
@@ -193,9 +189,8 @@ fn untrusted_table_is_rejected_and_kept() {
     let refused = |what: &str| {
         for command in ["jobs", "jobs --json", "table check", "table check --json"] {
             let told = complaint(&mut home.tidegate(command), 3);
-            assert!(told.contains(&path.display().to_string()), "{told}");
-            assert!(told.contains(what), "{told}");
-            assert_contains(&told, &["jobs with this path run without sharing"]);
+            let without = "jobs with this path run without sharing";
+            assert_contains(&told, &[&path.display().to_string(), what, without]);
             assert_eq!(told.lines().count(), 1, "{told}");
         }
     };

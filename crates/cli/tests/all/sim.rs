@@ -181,10 +181,8 @@ fn several_seeds_print_rows_and_summary() {
         ] {
             assert_eq!(row[name], alone[name], "{seed}: {name}");
         }
-        assert_eq!(
-            (&row["mean_response"], &row["worst_response"]),
-            (&row["t"], &row["t"])
-        );
+        assert_eq!(row["mean_response"], row["t"]);
+        assert_eq!(row["worst_response"], row["t"]);
     }
     let mut times: Vec<_> = runs.iter().map(|row| row["t"].as_f64().unwrap()).collect();
     times.sort_by(f64::total_cmp);
@@ -209,10 +207,8 @@ fn seed_output_ignores_worker_count() {
 fn instances_arrive_at_given_times() {
     let line = "sim fib 15 --processors 4 --desire wsap --json";
     let found = json(&mut tidegate(&format!("{line} --arrivals at:2ms,0ms,1ms")));
-    assert_eq!(
-        (&found["instances"], &found["sim_seed"]),
-        (&json!(3), &json!(1))
-    );
+    assert_eq!(found["instances"], 3);
+    assert_eq!(found["sim_seed"], 1);
     assert_eq!(found["arrivals"], "at:2ms,0ns,1ms");
     let arrived = |found: &Value| -> Vec<_> {
         let jobs = found["jobs"].as_array().unwrap();
@@ -222,16 +218,12 @@ fn instances_arrive_at_given_times() {
     };
     assert_eq!(arrived(&found), [0.002, 0.0, 0.001]);
     for job in found["jobs"].as_array().unwrap() {
-        assert_eq!(
-            (&job["tasks"], &job["bounds_broken"]),
-            (&json!(1973), &json!(0))
-        );
+        assert_eq!(job["tasks"], 1973);
+        assert_eq!(job["bounds_broken"], 0);
     }
     let together = json(&mut tidegate(&format!("{line} --instances 3")));
-    assert_eq!(
-        (arrived(&together), &together["arrivals"]),
-        (vec![0.0; 3], &Value::Null)
-    );
+    assert_eq!(arrived(&together), [0.0; 3]);
+    assert_eq!(together["arrivals"], Value::Null);
     let random = |seed| {
         arrived(&json(&mut tidegate(&format!(
             "{line} --instances 3 --arrivals poisson:1ms --sim-seed {seed}"

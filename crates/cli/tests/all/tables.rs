@@ -25,10 +25,8 @@ fn machine_explains_its_worker_count() {
 #[test]
 fn worker_variable_is_a_reason() {
     let found = json(tidegate("machine --json").env("TIDEGATE_WORKERS", "3"));
-    assert_eq!(
-        (&found["workers"], &found["why"]),
-        (&3.into(), &"set by TIDEGATE_WORKERS".into())
-    );
+    assert_eq!(found["workers"], 3);
+    assert_eq!(found["why"], "set by TIDEGATE_WORKERS");
     let text = complaint(tidegate("machine").env("TIDEGATE_WORKERS", "none"), 2);
     assert!(text.contains("TIDEGATE_WORKERS"), "{text}");
 }
@@ -72,10 +70,8 @@ fn tunables_are_listed_with_details() {
     let rows = tidegate_policy::tunables::rows();
     assert_eq!(found.len(), rows.len());
     for (row, found) in rows.iter().zip(found) {
-        assert_eq!(
-            (&found["name"], &found["reason"]),
-            (&row.name.into(), &row.why.into())
-        );
+        assert_eq!(found["name"], row.name);
+        assert_eq!(found["reason"], row.why);
     }
 }
 
