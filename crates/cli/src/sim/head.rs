@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tidegate_policy::show_time;
-use tidegate_sim::{Deques, Settings};
+use tidegate_sim::Deques;
 
 use super::experiment::Experiment;
 use tidegate_cli_support::json_fields;
@@ -43,29 +43,18 @@ impl<'a> Head<'a> {
     }
 
     fn options(&self) -> Value {
-        let Settings {
-            idle,
-            steal,
-            victim,
-            deques,
-            memory,
-            pinned,
-            allot,
-            allotments,
-            cycle,
-            ..
-        } = &self.experiment.settings;
+        let settings = &self.experiment.settings;
         json!({
-            "idle": idle.to_string(),
-            "steal": steal.to_string(),
-            "victim": victim.to_string(),
-            "place_deques": *deques == Deques::Place,
-            "memory": memory.to_string(),
-            "pinned": pinned,
+            "idle": settings.idle.to_string(),
+            "steal": settings.steal.to_string(),
+            "victim": settings.victim.to_string(),
+            "place_deques": settings.deques == Deques::Place,
+            "memory": settings.memory.to_string(),
+            "pinned": settings.pinned,
             "desire": self.desire(),
-            "est_cycle": show_time(*cycle),
-            "allot": allot.to_string(),
-            "allotments": allotments.as_ref().map(ToString::to_string),
+            "est_cycle": show_time(settings.cycle),
+            "allot": settings.allot.to_string(),
+            "allotments": settings.allotments.as_ref().map(ToString::to_string),
         })
     }
 
