@@ -8,7 +8,7 @@ use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
 use super::head::Head;
-use super::sheet;
+use super::sheet::{self, seconds};
 use tidegate_cli_support::json_fields;
 use tidegate_cli_support::output::{JsonField, show_bytes, show_ratio, show_seconds, to_json};
 
@@ -17,10 +17,6 @@ pub struct Report<'a> {
     run: &'a Done,
     job: &'a JobOutcome,
     waste: Bound,
-}
-
-fn seconds(time: Nanos) -> f64 {
-    time as f64 / 1e9
 }
 
 impl<'a> Report<'a> {

@@ -93,7 +93,7 @@ pub struct Rows {
     programs: Option<Vec<String>>,
 }
 
-fn seconds(time: Nanos) -> f64 {
+pub fn seconds(time: Nanos) -> f64 {
     time as f64 / 1e9
 }
 
