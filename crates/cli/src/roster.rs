@@ -113,7 +113,7 @@ pub fn table(jobs: &[JobStatus]) -> Table {
     let now = now();
     for job in jobs {
         table.row([
-            job.pid.into(),
+            Cell::Number(job.pid.into()),
             job.name.as_str().into(),
             job.desire.into(),
             job.allotment.into(),

@@ -63,12 +63,6 @@ impl From<&str> for Value {
     }
 }
 
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
 impl From<u64> for Value {
     fn from(number: u64) -> Self {
         Self::Number(number as f64)
