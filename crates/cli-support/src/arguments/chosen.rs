@@ -132,13 +132,10 @@ impl Choice {
     /// Returns the error for a subcommand that isn't in `known`.
     pub fn unknown<'a>(self, matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
         let name = matches.subcommand_name().unwrap_or_default();
-        let Self {
-            noun,
-            participle,
-            list,
-        } = self;
+        let (noun, list) = (self.noun, self.list);
         let message = match tidegate_policy::closest(name, known) {
             _ if entry(name).is_some() => {
+                let participle = self.participle;
                 format!("{noun} {name:?} cannot be {participle}: see `{list}`")
             }
             Some(known) => format!("unknown {noun} {name:?}; did you mean {known:?}?"),

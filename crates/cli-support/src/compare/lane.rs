@@ -65,13 +65,7 @@ impl<'a> Lane<'a> {
 
     /// Returns the lane's full name.
     pub fn name(&self) -> String {
-        let Self {
-            case,
-            runtime,
-            workers,
-            ..
-        } = self;
-        format!("{case}/{runtime}/{workers}")
+        format!("{}/{}/{}", self.case, self.runtime, self.workers)
     }
 
     /// Takes one measurement. Returns `None` if the runtime doesn't support the case.
