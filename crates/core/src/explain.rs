@@ -113,7 +113,7 @@ fn sharing(options: &Options) -> Vec<String> {
         ""
     };
     differing.extend(match (closed, options.share_from) {
-        (true, Source::Default) => Some(format!("share=off (TIDEGATE_SHARE is not set{follows})")),
+        (true, Source::Default) => Some(format!("share=off (TIDEGATE_SHARE turns it on{follows})")),
         (true, _) => Some(shown("share", &tunables::SHARE.show(share))),
         (false, _) => difference(share, &tunables::SHARE),
     });

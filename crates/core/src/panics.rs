@@ -72,7 +72,7 @@ impl PanicReporter {
                 let (pool, message) = (&self.options.name, message(&payload));
                 let whose = whose(from, of);
                 print_line(format_args!(
-                    "pool {pool}: panic {number} {whose}: {message}"
+                    "pool {pool}: panic {number}, {whose}: {message}"
                 ));
                 discard(payload);
             }
@@ -94,12 +94,12 @@ impl PanicReporter {
 fn whose(from: UnhandledPanic, of: Option<&Origin>) -> String {
     match (from, of) {
         (UnhandledPanic::Second, None) => "beside one that goes on".to_owned(),
-        (UnhandledPanic::Second, Some(of)) => format!("of {of} beside one that goes on"),
+        (UnhandledPanic::Second, Some(of)) => format!("in {of}, beside one that goes on"),
         (UnhandledPanic::Task | UnhandledPanic::Handler(_), None) => {
-            "of a detached task".to_owned()
+            "in a detached task".to_owned()
         }
         (UnhandledPanic::Task | UnhandledPanic::Handler(_), Some(of)) => {
-            format!("of the task {of}")
+            format!("in the task {of}")
         }
     }
 }

@@ -100,16 +100,17 @@ pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
     searching == 0 && sleeping > 0
 }
 
-/// Whether a worker that is bound to a processor shares it with other programs, as its yields tell.
+/// Whether a thread shares its processor with other programs, as its yields tell.
 ///
 /// Such a yield may take a slice of each of these programs. While a worker counts as searching, new
-/// work wakes no other worker, so a worker that shares its processor does not count while it yields.
-/// A worker that is not bound soon continues on another processor.
+/// work wakes no other worker, so a bound worker that shares its processor does not count while it
+/// yields. A worker that is not bound soon continues on another processor. A caller outside the pool
+/// parks in place of yielding.
 ///
 /// ```
 /// use tidegate_policy::search::SharedProcessor;
 ///
-/// let mut shared = SharedProcessor::default();
+/// let mut shared = SharedProcessor::new();
 /// shared.yielded(1_000, 1_400);
 /// assert!(!shared.holds_at(2_000));
 /// shared.yielded(2_000, 4_002_000);
@@ -121,6 +122,12 @@ pub struct SharedProcessor {
 }
 
 impl SharedProcessor {
+    /// Creates the state of a thread that has not yielded.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { until: 0 }
+    }
+
     /// Learns that a yield began and ended at these times ([`LONG_YIELD`]).
     pub const fn yielded(&mut self, began: Nanos, ended: Nanos) {
         if elapsed(began, ended) >= LONG_YIELD.default {

@@ -171,8 +171,8 @@ mod tests {
             ("5ms:4", "allotments: the first time is 5ms: expected 0ms"),
             ("0ms:4,2ms:1,2ms:3", "allotments: 2ms is not later than 2ms: expected increasing times"),
             ("0ms:0", "invalid value \"0\" for allotments: expected an integer from 1 to 65536"),
-            ("0ms:1,86401s:1", "invalid value \"86401s\" for allotments: expected a time from 0ns to 86400s"),
-            ("random:1ns", "invalid value \"1ns\" for random: expected a time from 1us to 86400s"),
+            ("0ms:1,86401s:1", "invalid value \"86401s\" for allotments: expected a time such as 5ms (ns, us, ms, s) from 0ns to 86400s"),
+            ("random:1ns", "invalid value \"1ns\" for random: expected a time such as 5ms (ns, us, ms, s) from 1us to 86400s"),
         ];
         for (text, message) in rows {
             assert_eq!(refused(text), message);

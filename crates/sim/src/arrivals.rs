@@ -161,13 +161,13 @@ mod tests {
     fn invalid_arrival_times_are_rejected() {
         assert_eq!(
             refused("poisson:0ms"),
-            "invalid value \"0ms\" for poisson: expected a time from 1ns to 86400s"
+            "invalid value \"0ms\" for poisson: expected a time such as 5ms (ns, us, ms, s) from 1ns to 86400s"
         );
         assert_eq!(
             refused("at:1ms,86401s"),
-            "invalid value \"86401s\" for at: expected a time from 0ns to 86400s"
+            "invalid value \"86401s\" for at: expected a time such as 5ms (ns, us, ms, s) from 0ns to 86400s"
         );
-        assert!(refused("at:").contains("expected a time from 0ns"));
+        assert!(refused("at:").contains("expected a time such as 5ms (ns, us, ms, s) from 0ns"));
         for text in ["", "5ms", "uniform:5ms"] {
             assert!(refused(text).contains("expected at:TIME,.."), "{text}");
         }

@@ -395,7 +395,7 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
         }
         if WorkerThread::get().is_none() {
             // To become a guest, or to park and be woken, takes longer than a short item.
-            wait::be_patient(|| event.is_open());
+            event.be_patient(|| false);
             if let Some(outcome) = self.run_front() {
                 return outcome;
             }

@@ -133,7 +133,7 @@ fn malformed_cost_file_is_rejected() {
         ),
         (
             "[{\"name\": \"sim.slice\", \"nanos\": 1}]",
-            "invalid value 1ns for slice: expected a time from 10us to 1s",
+            "invalid value 1ns for slice: expected a time such as 5ms (ns, us, ms, s) from 10us to 1s",
         ),
     ] {
         let text = with_costs(costs, |command| complaint(command, 2));

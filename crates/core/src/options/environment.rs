@@ -9,7 +9,7 @@
 //! is an exception: a program that only calls [`join`](crate::join) never asked for a pool and
 //! could not handle the error. It prints the error to standard error and uses the default.
 
-use super::{BuildError, Source, machine};
+use super::{BuildError, Source};
 use std::fmt;
 use tidegate_policy::Tunable;
 use tidegate_policy::tunables::{self, AnyEntry, Setting};
@@ -56,10 +56,7 @@ impl Environment {
         let from = Source::Variable(variable);
         match entry.parse(&text) {
             Ok(()) => Ok(from),
-            Err(error) => {
-                let instead = tunables::default_in_words(entry, machine().default_workers());
-                self.forgive(from, error.into(), &instead)
-            }
+            Err(error) => self.forgive(from, error.into(), &"the default"),
         }
     }
 

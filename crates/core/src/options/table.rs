@@ -478,7 +478,7 @@ trait {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     ///
     /// let refused = Pool::builder().est_cycle(Duration::from_secs(2)).build().err();
-    /// let error = "invalid value 2s for Builder::est_cycle: expected a time from 100us to 100ms";
+    /// let error = "invalid value 2s for Builder::est_cycle: expected a time such as 5ms (ns, us, ms, s) from 100us to 100ms";
     /// assert_eq!(refused.map(|refused| refused.to_string()), Some(error.to_owned()));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```

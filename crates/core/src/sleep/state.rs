@@ -154,7 +154,8 @@ impl Sleep {
     }
 
     pub(crate) fn searching(&self) -> usize {
-        // Relaxed: a hint for the share controller, which takes one that stands aside for busy.
+        // Relaxed: a hint for the share controller, which takes one that stands aside for busy, and
+        // for callers outside, which then park.
         self.searching.load(Ordering::Relaxed)
     }
 

@@ -5,12 +5,13 @@ use super::WorkerThread;
 use crate::pool::PoolInner;
 use crate::simulated;
 use crate::sleep::wake;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_policy::search::SharedProcessor;
 use tidegate_policy::tunables::WAIT_SEARCH;
-use tidegate_sync::atomic::{AtomicBool, Ordering};
+use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::park::Parker;
 use tidegate_sync::{clock, thread, worker_local};
 
@@ -29,6 +30,11 @@ worker_local!(
     static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
 );
 
+worker_local!(
+    /// Whether yields have lately made the calling thread see an event late.
+    static SHARED: Cell<SharedProcessor> = Cell::new(SharedProcessor::new())
+);
+
 /// Returns the calling thread's parker, or a new one if the thread's local values are being
 /// destroyed.
 fn parker() -> Arc<Parker> {
@@ -39,7 +45,8 @@ fn parker() -> Arc<Parker> {
 /// A latch for a waiter outside the runner's pool, or for a thread that waits for a task through
 /// its handle.
 pub struct Event {
-    open: AtomicBool,
+    /// When the event was opened, or 1 if the waiter is a worker. 0 while the event is closed.
+    opened_at: AtomicU64,
     pub(super) waiter: Arc<Waiter>,
 }
 
@@ -61,7 +68,7 @@ impl Event {
             None => Waiter::Thread(parker()),
         };
         Self {
-            open: AtomicBool::new(false),
+            opened_at: AtomicU64::new(0),
             waiter: Arc::new(waiter),
         }
     }
@@ -77,8 +84,29 @@ impl Event {
 
     /// Whether the event has happened.
     pub fn is_open(&self) -> bool {
+        self.opened_at() != 0
+    }
+
+    fn opened_at(&self) -> u64 {
         // Acquire pairs with the Release in `open_by`.
-        self.open.load(Ordering::Acquire)
+        self.opened_at.load(Ordering::Acquire)
+    }
+
+    /// Yields the processor until the event is open or the wait `is_vain`, but only for a short
+    /// time. If other programs delay the yields, the waiter sees the event late; then this does
+    /// nothing for a while.
+    pub fn be_patient(&self, mut is_vain: impl FnMut() -> bool) {
+        let shared = || SHARED.try_with(Cell::get).unwrap_or_default();
+        if self.is_open() || shared().holds_at(clock::now()) {
+            return;
+        }
+        be_patient(|| self.is_open() || is_vain());
+        let opened_at = self.opened_at();
+        if opened_at != 0 {
+            let mut shared = shared();
+            shared.yielded(opened_at, clock::now());
+            let _ = SHARED.try_with(|own| own.set(shared));
+        }
     }
 
     /// Opens an event that the caller keeps alive.
@@ -114,9 +142,13 @@ impl Event {
         let waiter = unsafe { this.as_ref() }.waiter.clone();
         // No reference to the whole event lasts beyond the store.
         // SAFETY: `this` is live (1).
-        let open = unsafe { &this.as_ref().open };
-        // Release pairs with the Acquire in `is_open`.
-        open.store(true, Ordering::Release);
+        let opened_at = unsafe { &this.as_ref().opened_at };
+        let now = match &*waiter {
+            Waiter::Thread(_) => clock::now().max(1),
+            Waiter::Worker(..) | Waiter::Blocked(..) => 1,
+        };
+        // Release pairs with the Acquire in `opened_at`.
+        opened_at.store(now, Ordering::Release);
         match &*waiter {
             Waiter::Thread(parker) => {
                 parker.unpark();
@@ -145,5 +177,31 @@ pub fn be_patient(mut is_over: impl FnMut() -> bool) {
             return;
         }
         thread::yield_now();
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+
+    /// A thread that has seen an event late does not yield at its next wait.
+    #[test]
+    fn caller_that_woke_late_stops_yielding() {
+        let yields_next_time = || {
+            let event = Arc::new(Event::for_this_thread());
+            event.be_patient(|| {
+                event.open_kept();
+                std::thread::sleep(Duration::from_millis(1));
+                false
+            });
+            let (event, mut yields) = (Event::for_this_thread(), false);
+            event.be_patient(|| {
+                yields = true;
+                true
+            });
+            yields
+        };
+        // On a busy machine, so much time may pass in between that the thread yields again.
+        assert!((0..100).any(|_| !yields_next_time()));
     }
 }

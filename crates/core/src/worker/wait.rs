@@ -130,9 +130,8 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &HalfHeader) ->
 pub fn for_event(event: &Event, pool: &PoolInner) {
     match &*event.waiter {
         Waiter::Thread(parker) => {
-            // If no worker is free for the task that is waited for, it is not about to end.
-            let is_left = || pool.sources.has_unplaced() && pool.sleep.searching() == 0;
-            be_patient(|| event.is_open() || is_left());
+            // If no worker is about to take the task that is waited for, it will not end soon.
+            event.be_patient(|| pool.sources.has_unplaced() && pool.sleep.searching() == 0);
             while !event.is_open() {
                 stall::park(pool, parker);
             }

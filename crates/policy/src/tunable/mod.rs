@@ -255,7 +255,7 @@ impl Tunable<&dyn Shown> {
         }
         let range = self.range();
         let expected = match self.unit {
-            Unit::Time => alloc::format!("a time from {range}"),
+            Unit::Time => alloc::format!("a time such as 5ms (ns, us, ms, s) from {range}"),
             Unit::Bytes => {
                 alloc::format!("a size such as 64MiB (KiB, MiB, GiB, TiB) from {range}")
             }

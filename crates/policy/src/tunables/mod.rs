@@ -59,7 +59,6 @@ use crate::{
     wait,
 };
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The variable that holds the path of the table of jobs.
@@ -107,28 +106,6 @@ pub fn check_variable(name: &str) -> Result<(), ParseError> {
         Some(end) => ParseError::misspelled(&problem, &format!("{PREFIX}{end}")),
         None => ParseError::new("", &problem, "a variable that `tidegate tunables` lists"),
     })
-}
-
-/// Returns the default of an option in a user's words, on a machine with this number of usable
-/// processors.
-///
-/// ```
-/// use tidegate_policy::tunables::{WORKERS, default_in_words};
-///
-/// let words = default_in_words(WORKERS.entry(None).any(), 2);
-/// assert_eq!(words, "the number of usable processors (2)");
-/// ```
-#[must_use]
-pub fn default_in_words(option: &dyn AnyEntry, processors: usize) -> String {
-    match option.variable() {
-        name if name == WORKERS.variable => {
-            format!("the number of usable processors ({processors})")
-        }
-        name if name == MAX_THREADS.variable => {
-            format!("{} threads per worker", THREADS_PER_SLOT.default)
-        }
-        _ => option.default(),
-    }
 }
 
 /// Returns all tunables. First come the settings that users change most often; then those of the

@@ -75,7 +75,7 @@ fn a_pool_explains_itself() {
 #[test]
 fn pool_explains_whether_it_shares() {
     for (share, says) in [
-        (None, "share=off (TIDEGATE_SHARE is not set"),
+        (None, "share=off (TIDEGATE_SHARE turns it on"),
         (Some("off"), "share=off\n"),
         (Some("auto"), "share=auto\n"),
         (Some("on"), "share=on\n"),
