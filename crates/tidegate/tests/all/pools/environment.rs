@@ -129,8 +129,8 @@ fn child_leaves_panic_to_the_log() {
 fn unhandled_detached_panics_are_logged() {
     let errors = succeeds(&child("child_leaves_panic_to_the_log", &[]));
     for task in [
-        format!("1 of the task {}:", file!()),
-        format!("2 of the task sail ({}:", file!()),
+        format!("1, in the task {}:", file!()),
+        format!("2, in the task sail ({}:", file!()),
     ] {
         let begin = format!("tidegate: pool reef: panic {task}");
         let mut lines = errors.lines().filter(|line| line.starts_with(&begin));
