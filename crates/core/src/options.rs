@@ -342,14 +342,13 @@ fn blocking_limit(
 ) -> Result<usize, BuildError> {
     let (limit, from) = settings.max_blocking_threads(environment)?;
     let most = MAX_WORKERS - max_threads;
-    if limit <= most || from == Source::Default {
-        return Ok(limit.min(most));
+    if limit > most && from != Source::Default {
+        let error = BuildError::new(format!(
+            "{from}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
+        ));
+        environment.forgive(from, error, &format_args!("{most} threads"))?;
     }
-    let error = BuildError::new(format!(
-        "{from}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
-    ));
-    environment.forgive(from, error, &format_args!("{most} threads"))?;
-    Ok(most)
+    Ok(limit.min(most))
 }
 
 /// The topology and the CPUs to which a pool's CPU slots are assigned.

@@ -70,9 +70,13 @@ impl PanicReporter {
             }
             None => {
                 let (pool, message) = (&self.options.name, message(&payload));
-                let whose = whose(from, of);
+                let task = of.map_or("a task".to_owned(), |of| format!("the task {of}"));
+                let beside = match from {
+                    UnhandledPanic::Second => ", beside one that goes on",
+                    UnhandledPanic::Task | UnhandledPanic::Handler(_) => "",
+                };
                 print_line(format_args!(
-                    "pool {pool}: panic {number}, {whose}: {message}"
+                    "pool {pool}: panic {number}, in {task}{beside}: {message}"
                 ));
                 discard(payload);
             }
@@ -87,19 +91,5 @@ impl PanicReporter {
             self.options.name
         ));
         discard(payload);
-    }
-}
-
-/// Says which task has panicked.
-fn whose(from: UnhandledPanic, of: Option<&Origin>) -> String {
-    match (from, of) {
-        (UnhandledPanic::Second, None) => "beside one that goes on".to_owned(),
-        (UnhandledPanic::Second, Some(of)) => format!("in {of}, beside one that goes on"),
-        (UnhandledPanic::Task | UnhandledPanic::Handler(_), None) => {
-            "in a detached task".to_owned()
-        }
-        (UnhandledPanic::Task | UnhandledPanic::Handler(_), Some(of)) => {
-            format!("in the task {of}")
-        }
     }
 }

@@ -104,29 +104,25 @@ pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
 ///
 /// Such a yield may take a slice of each of these programs. While a worker counts as searching, new
 /// work wakes no other worker, so a bound worker that shares its processor does not count while it
-/// yields. A worker that is not bound soon continues on another processor. A caller outside the pool
-/// parks in place of yielding.
+/// yields. One that is not bound soon continues on another processor. A caller outside parks.
 ///
 /// ```
 /// use tidegate_policy::search::SharedProcessor;
 ///
-/// let mut shared = SharedProcessor::new();
+/// let mut shared = SharedProcessor::UNKNOWN;
 /// shared.yielded(1_000, 1_400);
 /// assert!(!shared.holds_at(2_000));
 /// shared.yielded(2_000, 4_002_000);
 /// assert!(shared.holds_at(5_000_000) && !shared.holds_at(200_000_000));
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct SharedProcessor {
     until: Nanos,
 }
 
 impl SharedProcessor {
-    /// Creates the state of a thread that has not yielded.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { until: 0 }
-    }
+    /// The state of a thread that has not yielded.
+    pub const UNKNOWN: Self = Self { until: 0 };
 
     /// Learns that a yield began and ended at these times ([`LONG_YIELD`]).
     pub const fn yielded(&mut self, began: Nanos, ended: Nanos) {

@@ -137,11 +137,11 @@
 //!
 //! If a value is invalid, [`Builder::build`] returns an error that names the variable and the
 //! accepted values. `TIDEGATE_CPU_REQUEST` and `TIDEGATE_TABLE` are exceptions: the pool is built
-//! without them, and `TIDEGATE_EXPLAIN` says why. The global pool has no caller to return an error to, so it prints the error to
-//! standard error and uses the default. Only an invalid `TIDEGATE_GLOBAL` makes the call panic, as
-//! if it were `off`. Two kinds of contradictions are handled in the same way. If
-//! `TIDEGATE_MEMORY` excludes the value of `TIDEGATE_WAIT` or `TIDEGATE_QUEUE`, then
-//! `TIDEGATE_MEMORY` takes precedence. If the queue in use does not support the value of
+//! without them, and `TIDEGATE_EXPLAIN` says why. The global pool has no caller to return an error
+//! to, so it prints the error to standard error and uses the default. Only an invalid
+//! `TIDEGATE_GLOBAL` makes the call panic, as if it were `off`. Contradictions are handled alike:
+//! if `TIDEGATE_MEMORY` excludes the value of `TIDEGATE_WAIT` or `TIDEGATE_QUEUE`, then
+//! `TIDEGATE_MEMORY` takes precedence; if the queue in use does not support the value of
 //! `TIDEGATE_STEAL`, thieves take one task.
 //!
 //! # After `fork`

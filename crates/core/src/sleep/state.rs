@@ -154,8 +154,7 @@ impl Sleep {
     }
 
     pub(crate) fn searching(&self) -> usize {
-        // Relaxed: a hint for the share controller, which takes one that stands aside for busy, and
-        // for callers outside, which then park.
+        // Relaxed: a hint, for the share controller and for callers outside.
         self.searching.load(Ordering::Relaxed)
     }
 

@@ -32,7 +32,7 @@ worker_local!(
 
 worker_local!(
     /// Whether yields have lately made the calling thread see an event late.
-    static SHARED: Cell<SharedProcessor> = Cell::new(SharedProcessor::new())
+    static SHARED: Cell<SharedProcessor> = Cell::new(SharedProcessor::UNKNOWN)
 );
 
 /// Returns the calling thread's parker, or a new one if the thread's local values are being
@@ -84,29 +84,24 @@ impl Event {
 
     /// Whether the event has happened.
     pub fn is_open(&self) -> bool {
-        self.opened_at() != 0
-    }
-
-    fn opened_at(&self) -> u64 {
         // Acquire pairs with the Release in `open_by`.
-        self.opened_at.load(Ordering::Acquire)
+        self.opened_at.load(Ordering::Acquire) != 0
     }
 
     /// Yields the processor until the event is open or the wait `is_vain`, but only for a short
-    /// time. If other programs delay the yields, the waiter sees the event late; then this does
-    /// nothing for a while.
+    /// time. Does nothing for a while after other programs have made the waiter see an event late.
     pub fn be_patient(&self, mut is_vain: impl FnMut() -> bool) {
-        let shared = || SHARED.try_with(Cell::get).unwrap_or_default();
-        if self.is_open() || shared().holds_at(clock::now()) {
-            return;
-        }
-        be_patient(|| self.is_open() || is_vain());
-        let opened_at = self.opened_at();
-        if opened_at != 0 {
-            let mut shared = shared();
-            shared.yielded(opened_at, clock::now());
-            let _ = SHARED.try_with(|own| own.set(shared));
-        }
+        let _ = SHARED.try_with(|own| {
+            let mut shared = own.get();
+            if !self.is_open() && !shared.holds_at(clock::now()) {
+                be_patient(|| self.is_open() || is_vain());
+                if self.is_open() {
+                    // Relaxed: `is_open` has read the same value.
+                    shared.yielded(self.opened_at.load(Ordering::Relaxed), clock::now());
+                    own.set(shared);
+                }
+            }
+        });
     }
 
     /// Opens an event that the caller keeps alive.
@@ -143,12 +138,9 @@ impl Event {
         // No reference to the whole event lasts beyond the store.
         // SAFETY: `this` is live (1).
         let opened_at = unsafe { &this.as_ref().opened_at };
-        let now = match &*waiter {
-            Waiter::Thread(_) => clock::now().max(1),
-            Waiter::Worker(..) | Waiter::Blocked(..) => 1,
-        };
-        // Release pairs with the Acquire in `opened_at`.
-        opened_at.store(now, Ordering::Release);
+        let now = matches!(*waiter, Waiter::Thread(_)).then(clock::now);
+        // Release pairs with the Acquire in `is_open`.
+        opened_at.store(now.unwrap_or(1).max(1), Ordering::Release);
         match &*waiter {
             Waiter::Thread(parker) => {
                 parker.unpark();
@@ -168,14 +160,8 @@ impl Event {
 /// yield.
 pub fn be_patient(mut is_over: impl FnMut() -> bool) {
     let mut since = None;
-    while !is_over() {
-        if simulated::is_simulated() {
-            return;
-        }
-        let now = clock::now();
-        if now.saturating_sub(*since.get_or_insert(now)) >= WAIT_SEARCH.default {
-            return;
-        }
+    let mut lasts = |now: u64| now.saturating_sub(*since.get_or_insert(now));
+    while !is_over() && !simulated::is_simulated() && lasts(clock::now()) < WAIT_SEARCH.default {
         thread::yield_now();
     }
 }
@@ -184,7 +170,6 @@ pub fn be_patient(mut is_over: impl FnMut() -> bool) {
 mod tests {
     use super::*;
 
-    /// A thread that has seen an event late does not yield at its next wait.
     #[test]
     fn caller_that_woke_late_stops_yielding() {
         let yields_next_time = || {
@@ -194,11 +179,8 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(1));
                 false
             });
-            let (event, mut yields) = (Event::for_this_thread(), false);
-            event.be_patient(|| {
-                yields = true;
-                true
-            });
+            let mut yields = false;
+            Event::for_this_thread().be_patient(|| std::mem::replace(&mut yields, true));
             yields
         };
         // On a busy machine, so much time may pass in between that the thread yields again.

@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
             thief: Thief::new(&worker.notes, idle, pool.options.victim, index),
             rng: Rng::new(seed::worker_seed(index)),
             flags: Flags::default(),
-            shared: SharedProcessor::default(),
+            shared: SharedProcessor::UNKNOWN,
             first_attempt: None,
             stolen_at: None,
             has_rested: true,

@@ -214,13 +214,6 @@ impl dyn AnyEntry + '_ {
         self.tunable().variable
     }
 
-    /// The tunable's default as text.
-    #[must_use]
-    pub fn default(&self) -> String {
-        let tunable = self.tunable();
-        tunable.default.show(tunable.unit)
-    }
-
     /// Sets the value that `text` describes, or else the default.
     ///
     /// # Errors

@@ -76,7 +76,7 @@ impl Worker {
             leaving: false,
             admitted: false,
             yields_since: None,
-            shared: SharedProcessor::default(),
+            shared: SharedProcessor::UNKNOWN,
             had_work: false,
             late: 0,
             left: 0,
