@@ -17,8 +17,8 @@ fn program_has_a_row_while_it_runs() {
     let (mut started, _) = Started::new("echo ready; exec cat");
     // The program desires a processor until it waits for its input.
     eventually(|| started.home.jobs()[0]["desire"] == 0);
+    eventually(|| started.home.jobs()[0]["in_use"] == 0);
     let rows = started.home.jobs();
-    assert_eq!(rows[0]["in_use"], 0);
     assert!(rows[0]["efficiency"].is_null());
     assert_eq!((rows.len(), &rows[0]["name"]), (1, &"sh".into()));
     assert_eq!(rows[0]["pid"], started.pid());

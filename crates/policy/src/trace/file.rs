@@ -318,7 +318,7 @@ mod tests {
         let mut trace = trace();
         trace.rules.est_cycle = Nanos::MAX;
         let said = "invalid value \"18446744073709551615ns\" for the trace's est-cycle: expected a \
-                    time from 100us to 100ms";
+                    time such as 5ms (ns, us, ms, s) from 100us to 100ms";
         assert_eq!(refused(&trace.to_bytes()), said);
     }
 

@@ -68,8 +68,7 @@ const BAD: &[(&str, &str)] = &[
 #[test]
 fn bad_variables_are_reported_and_ignored() {
     let test = "bad_variables_are_reported_and_ignored";
-    let mut variables = BAD.to_vec();
-    variables.push(("HQ_CPUS", "5"));
+    let variables = [BAD, &[("HQ_CPUS", "5")]].concat();
     let Some(told) = told(test, &variables, add) else {
         return;
     };
