@@ -70,13 +70,13 @@ impl PanicReporter {
             }
             None => {
                 let (pool, message) = (&self.options.name, message(&payload));
-                let task = of.map_or("a task".to_owned(), |of| format!("the task {of}"));
+                let task = of.map_or(String::new(), |of| format!(", in the task {of}"));
                 let beside = match from {
                     UnhandledPanic::Second => ", beside one that goes on",
                     UnhandledPanic::Task | UnhandledPanic::Handler(_) => "",
                 };
                 print_line(format_args!(
-                    "pool {pool}: panic {number}, in {task}{beside}: {message}"
+                    "pool {pool}: panic {number}{task}{beside}: {message}"
                 ));
                 discard(payload);
             }

@@ -124,7 +124,7 @@ impl SharedProcessor {
     /// The state of a thread that has not yielded.
     pub const UNKNOWN: Self = Self { until: 0 };
 
-    /// Learns that a yield began and ended at these times ([`LONG_YIELD`]).
+    /// Learns that a yield, or the part of it that was in vain, took this time ([`LONG_YIELD`]).
     pub const fn yielded(&mut self, began: Nanos, ended: Nanos) {
         if elapsed(began, ended) >= LONG_YIELD.default {
             self.until = ended.saturating_add(SHARED_FOR.default);

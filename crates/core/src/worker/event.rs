@@ -42,8 +42,7 @@ fn parker() -> Arc<Parker> {
     own.unwrap_or_default()
 }
 
-/// A latch for a waiter outside the runner's pool, or for a thread that waits for a task through
-/// its handle.
+/// A latch for a waiter outside the runner's pool, or for one that holds a handle.
 pub struct Event {
     /// When the event was opened, or 1 if the waiter is a worker. 0 while the event is closed.
     opened_at: AtomicU64,
@@ -89,7 +88,7 @@ impl Event {
     }
 
     /// Yields the processor until the event is open or the wait `is_vain`, but only for a short
-    /// time. Does nothing for a while after other programs have made the waiter see an event late.
+    /// time. Does nothing for a while after other threads have made the waiter see an event late.
     pub fn be_patient(&self, mut is_vain: impl FnMut() -> bool) {
         let _ = SHARED.try_with(|own| {
             let mut shared = own.get();
@@ -156,8 +155,7 @@ impl Event {
     }
 }
 
-/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
-/// yield.
+/// Yields the processor until `is_over`, for a short time at most, and never in a simulation.
 pub fn be_patient(mut is_over: impl FnMut() -> bool) {
     let mut since = None;
     let mut lasts = |now: u64| now.saturating_sub(*since.get_or_insert(now));
@@ -172,18 +170,22 @@ mod tests {
 
     #[test]
     fn caller_that_woke_late_stops_yielding() {
-        let yields_next_time = || {
+        let yields = || {
+            let mut yields = false;
+            Event::for_this_thread().be_patient(|| std::mem::replace(&mut yields, true));
+            yields
+        };
+        assert!(yields());
+        let stops = || {
             let event = Arc::new(Event::for_this_thread());
             event.be_patient(|| {
                 event.open_kept();
                 std::thread::sleep(Duration::from_millis(1));
                 false
             });
-            let mut yields = false;
-            Event::for_this_thread().be_patient(|| std::mem::replace(&mut yields, true));
-            yields
+            !yields()
         };
         // On a busy machine, so much time may pass in between that the thread yields again.
-        assert!((0..100).any(|_| !yields_next_time()));
+        assert!((0..100).any(|_| stops()));
     }
 }

@@ -42,12 +42,10 @@ table! {
         running shorter than a steal costs.", GUESSED;
     LONG_YIELD: u64 = time("long-yield", 1, S, 200 * US),
         "How long a yield of a bound searcher must last, or a caller outside see its event late, to \
-        show that the processor is shared.",
-        GUESSED;
+        show that the processor is shared.", GUESSED;
     SHARED_FOR: u64 = time("shared-for", 0, S, 100 * MS),
         "For how long after a long yield a bound worker does not count as searching while it \
-        yields, and a caller outside the pool sleeps at once.",
-        GUESSED;
+        yields, and a caller outside the pool sleeps at once.", GUESSED;
     EXPOSURE_GAP: u64 = time("exposure-gap", 0, 10 * MS, 20 * US),
         "Minimum time between two forced exposures in a pool; each interrupts every running thread \
         of the process.", GUESSED;
